@@ -67,3 +67,23 @@ def test_a_task_of_a_workflow_is_no_workflow(tmp_path: Path) -> None:
     done = started(made)
     says = 'loop.toml:15: workflow.inner: expected one of feedback, tickets, found the text "workflow"'
     assert (done.code, done.err) == (2, f"loop: {says}\n")
+
+
+ASKS = """\
+[[step]]
+role = "creator"
+task = "T-001"
+result = { status = "needs_clarification", questions = [{ question = "Which one?" }] }
+"""
+
+
+def test_a_session_in_which_a_task_is_made_is_adopted_by_nobody(tmp_path: Path) -> None:
+    made = sample(tmp_path, TWO_TASKS + ASKS + CONTENT, "planner", limits=TICKETS)
+    begun = started(made)
+    assert begun.code == 4
+    (file,) = made.repo.path.glob(".loop/tickets/active/*/*.md")
+    refused = made.loop("adopt", ".loop/tickets", "--json")
+    loop = begun.data["loop"]
+    whose = f"a part of the workflow {loop} is made in it; go on with `loop resume {loop}`"
+    said = f"session {file.parent.name} is known here already: {whose}"
+    assert (refused.code, refused.data["error"]) == (2, said)

@@ -55,7 +55,7 @@ from tests.engine.worlds import Killed
 
 ROOT = LoopId("w")
 LOOPS: dict[str, AnyLoop] = {"workflow": WORKFLOW, "feedback": FEEDBACK, "tickets": TICKETS}
-CHILD = {"feedback": "{}", "tickets": '{"session":"w","firm":true,"accepts_checked":true}'}
+CHILD = {"feedback": "{}", "tickets": '{"session":"w","firm":true}'}
 REQUEST = "Add every word to its file in src/, at most 12 of them; done when all tests pass and the words are there."
 MOST_ANSWERS = 40  # a plot in which more has to be said goes in a circle
 

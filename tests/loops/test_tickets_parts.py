@@ -129,8 +129,9 @@ def test_a_change_that_it_needs_is_waited_for_and_then_its_commit_has_it() -> No
     assert (ended.commit, ended.approved, ended.may_drop) == ("c1", because, ())
 
 
-def test_what_a_person_accepts_is_the_best_ticket_unlanded_and_checked_by_the_parent() -> None:
-    state = t.play(checked(part(accepts_checked=True), UNMET), t.SAID, t.says("accept"))
+@pytest.mark.parametrize("accepts_checked", [True, False])
+def test_what_a_person_accepts_is_the_best_ticket_unlanded_and_checked_by_the_parent(*, accepts_checked: bool) -> None:
+    state = t.play(checked(part(accepts_checked=accepts_checked), UNMET), t.SAID, t.says("accept"))
     ended = outcome(state)
     assert (ended.ending, ended.commit, ended.branch) == (Ending.ACCEPTED, "c1", "")
     assert [each.rule for each in ended.findings] == ["verify T-001"]

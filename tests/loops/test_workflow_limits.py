@@ -150,6 +150,14 @@ def test_a_revision_starts_the_counts_anew() -> None:
     assert unlimited.allowance.iterations is None
 
 
+def test_a_revision_starts_the_row_of_same_failures_of_every_task_anew() -> None:
+    twice = play(planned(task(1), task(2), max_same_failure=2), stuck(1), stuck(2), stuck(1), stuck(2))
+    assert twice.stopped is Stopped.LIMIT
+    again = play(twice, says("revise", text="use the other clock"), stuck(1), stuck(2))
+    assert ([each.same for each in again.tasks], again.stopped) == ([1, 1], None)
+    assert play(again, stuck(1), stuck(2)).stopped is Stopped.LIMIT
+
+
 def test_new_limits_let_a_paused_one_go_on() -> None:
     state = play(planned(task(1), task(2, 1), max_iterations=1), *does(1), *seen())
     more = taken(WORKFLOW, state, limits(max_iterations=3))

@@ -11,6 +11,7 @@ from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severity
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.loops.task_file import name_of
 from loopwright.loops.tickets.state import TicketParams
 from loopwright.loops.workflow.machine import WORKFLOW
@@ -88,6 +89,12 @@ def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_land
     assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"], "landed": ""}]
     assert given["after"]["commit"] == "base"
     assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
+
+
+def test_a_task_is_told_what_was_wrong_before_the_workflow_began() -> None:
+    state = planned(task(1))
+    (run,) = runs(replace(state, course=replace(state.course, before=(RED,))))
+    assert decode(FeedbackParams, run.params).before == (RED,)
 
 
 IN_TICKETS = Inner(kind="tickets", task="title", details="what", name="session", attempts="max")

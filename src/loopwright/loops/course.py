@@ -68,8 +68,8 @@ class Trial:
         return replace(self, tries=self.tries + 1, until=None)
 
     def rested(self) -> Trial:
-        """Once more with every chance a new step has."""
-        return Trial(part=self.part, tries=self.tries + 1)
+        """Once more with every chance a new step has; a no that is not explained is one all the same."""
+        return Trial(part=self.part, tries=self.tries + 1, said_no=self.said_no)
 
     def to_explain(self, why: str) -> Trial | None:
         """As `to_repair`, of a no: whatever comes next, a pass it is not."""

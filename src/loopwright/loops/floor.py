@@ -217,7 +217,9 @@ def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     if isinstance(event, AgentUnavailable) and trial.waits < c.MOST_WAITS:
         return c.with_trial(state, trial.waiting(event))
     if questions := _questions(own, state, event):
-        state = c.with_trial(state, replace(trial, held=True))
+        # What a person answers to its own question is something new to judge by; that they mended a crash is not.
+        said_no = trial.said_no and not isinstance(event, AgentReported)
+        state = c.with_trial(state, replace(trial, held=True, said_no=said_no))
         return c.steered(state, inquiries=(*state.course.inquiries, questions))
     once_more = trial.after(event) if isinstance(event, AgentFailed) else None
     return own.took(state, event) if once_more is None else c.with_trial(state, once_more)

@@ -17,7 +17,7 @@ from loopwright.loops.task_file import TaskFile, TaskMetadata
 from loopwright.loops.workflow import closing, files, listing
 from loopwright.loops.workflow.kind import KIND
 from loopwright.loops.workflow.past import folded
-from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
+from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave, WorkflowState
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 from tests.loops.workflow import (
     BLOCKER,
@@ -28,6 +28,7 @@ from tests.loops.workflow import (
     SAID,
     At,
     advises,
+    cancelled,
     checked,
     conflicts,
     does,
@@ -152,6 +153,7 @@ def test_what_was_accepted_is_told_as_that_and_never_as_shipped() -> None:
     )
     said = page(told, "complete")
     assert "<loop-complete>" not in said
+    assert "**Status:** Accepted with 1 open task | Wave 2 of 2 | " in said
     assert "**Note:** Accepted by a person with 3 known issues, see .loop/debt.md" in said
     outcome = told.state.course.outcome
     assert outcome is not None
@@ -372,15 +374,37 @@ def test_what_landed_so_far_is_said_before_a_person_decides() -> None:
     assert closing.landed_so_far(play(planned(), *does(1))) == ("1 task landed so far (tip-1).",)
 
 
-def test_what_a_person_owes_names_what_was_not_done() -> None:
-    state = play(planned(task(1), task(2)), *does(1))
-    owed = closing.owed(state, "ann")
-    assert "- **Accepted**: 1 of 2 tasks" in owed
-    assert any(line.startswith("- **Not done**: T-002") for line in owed)
+def test_what_a_person_owes_is_what_was_not_done_with_what_fails_of_it_and_what_nobody_reviewed() -> None:
+    at_the_limit = planned(task(1), task(2), max_iterations=2, max_same_failure=9)
+    told = story(at_the_limit).then(*does(1), stuck(2), says("accept"), cancelled(2), LANDED)
+    owed = closing.owed(told.state, "ann")
+    assert owed[2] == "- **Accepted**: 1 of 2 tasks"
+    assert owed[5:] == (
+        "- **Known issues**:",
+        "  - [high] T-002 was not done: Do part 2",
+        "  - [high] t::one - assert 1 == 2 (in T-002)",
+        "  - [high] No thorough review was made of it",
+    )
+    assert "**Note:** Accepted by a person with 3 known issues, see .loop/debt.md" in page(told, "complete")
+
+
+def test_where_a_review_was_made_its_blockers_are_owed_too() -> None:
     blocked = play(planned(max_iterations=1), *does(1), *seen(), *thoroughly(refuses(BLOCKER)))
-    assert any("it leaks" in line for line in closing.owed(blocked, "ann"))
+    owed = closing.owed(blocked, "ann")
+    assert any("it leaks" in line for line in owed)
+    assert "  - [high] The thorough review has not passed it" in owed
     assert any("it leaks" in line for line in closing.unresolved(blocked))
     assert closing.unresolved(planned())[0].startswith("T-001")
+
+
+def test_what_is_accepted_with_all_its_tasks_done_is_not_called_complete() -> None:
+    done = finished()
+    taken = replace(done, state=accepted_as_it_is(done.state))
+    assert "**Status:** Accepted | Wave 1 of 1 | " in page(taken, "complete")
+
+
+def accepted_as_it_is(state: WorkflowState) -> WorkflowState:
+    return replace(state, course=replace(state.course, outcome=Outcome(ending=Ending.ACCEPTED)))
 
 
 def test_the_result_says_where_it_stands() -> None:

@@ -17,14 +17,14 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.ledger import record
-from loopwright.kernel.model import AgentReport, AgentStatus, Question
+from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
 from loopwright.loops import course as c
-from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
+from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station, Trial
 from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.ending import landed_or_left
 from loopwright.loops.tickets.escalation import granted
-from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mute, landing_failures
+from loopwright.loops.tickets.findings import as_said, critique_of, is_mute, is_no, judge_is_mute, landing_failures
 from loopwright.loops.tickets.judgement import (
     as_before,
     heard_checks,
@@ -96,7 +96,7 @@ def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
     """The ticket goes on without a creator's or a judge's result, and whoever judges it sees that."""
     sentence = c.sentence_of(event)
     if state.phase is TicketsPhase.JUDGE:
-        silence = Critique(role=JUDGE, verdict=None, summary=sentence)
+        silence = as_said(Critique(role=JUDGE, verdict=None, summary=sentence), state.course.trial)
         return judged(replace(state, ticket=replace(state.ticket, judgement=silence)))
     unmade = "" if state.plan.lands else f"The creator gave no result: {sentence}"
     ticket = replace(state.ticket, notes=f"{_NO_RESULT}{sentence})", unmade=unmade)
@@ -106,19 +106,24 @@ def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
 def _criticised(state: TicketsState, event: AgentReported | AgentFailed) -> TicketsState:
     """The judge waits until every seat has spoken; one that stays silent counts against the ticket."""
     at = [seat_key(each) for each in range(len(state.seats))].index(event.key.part)
-    seat = state.seats[at]
+    seat, trial = state.seats[at], state.course.trial_of(event.key.part)
     if isinstance(event, AgentReported):
         critique = critique_of(seat.role, event.report)
-        trial = state.course.trial_of(event.key.part)
-        if is_mute(critique) and (once_more := trial.to_repair(_MUTE_CRITIC)) is not None:
+        if is_mute(critique) and (once_more := _asked_again(state, trial, event.report, _MUTE_CRITIC)) is not None:
             return c.with_trial(state, once_more)
     else:
         critique = Critique(role=seat.role, verdict=None, summary=c.sentence_of(event))
+    critique = as_said(critique, trial)
     state = replace(state, seats=(*state.seats[:at], replace(seat, critique=critique), *state.seats[at + 1 :]))
     critiques = tuple(seat.critique for seat in state.seats if seat.critique is not None)
     if len(critiques) < len(state.seats):
         return state
     return stepped(replace(state, ticket=replace(state.ticket, critiques=critiques)), TicketsPhase.CHECK)
+
+
+def _asked_again(state: TicketsState, trial: Trial, report: AgentReport, lack: str) -> Trial | None:
+    """For the reason of a no, or for a verdict at all."""
+    return trial.to_explain(lack) if state.plan.firm and report.verdict is Verdict.FAIL else trial.to_repair(lack)
 
 
 def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
@@ -137,9 +142,11 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
     """A no that nothing explains is asked for once more, and then stays a no."""
-    heard = heard_judge(state, report)
-    once_more = state.course.trial.to_repair(_MUTE_JUDGE) if judge_is_mute(heard.ticket) else None
-    return judged(heard) if once_more is None else c.with_trial(state, once_more)
+    trial, heard = state.course.trial, heard_judge(state, report)
+    if judge_is_mute(heard.ticket) and (once_more := _asked_again(state, trial, report, _MUTE_JUDGE)) is not None:
+        return c.with_trial(state, once_more)
+    said = as_said(critique_of(JUDGE, report), trial)
+    return judged(replace(heard, ticket=replace(heard.ticket, judgement=said, advice=said.summary)))
 
 
 def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
@@ -165,7 +172,8 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     same = judged_before(state) if state.plan.firm else None
     if same is None:
         return criticised_by(state)
-    if is_told_once(same.own):  # the creator was told to leave it so if it has to be: the checks lead on to a person
+    # The creator was told to leave it so if it has to be: the checks lead on to a person, unless a judge said no.
+    if is_told_once(same.own) and not is_no(same.judgement):
         return stepped(replace(state, ticket=replace(ticket, critiques=same.critiques)), TicketsPhase.CHECK)
     return judged(as_before(state, same))
 

@@ -13,7 +13,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
-from loopwright.loops.course import Ruling
+from loopwright.loops.course import Ruling, Trial
 from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed
 from loopwright.loops.weighing import rejection
@@ -51,6 +51,23 @@ def critique_of(role: str, report: AgentReport) -> Critique:
 def is_mute(critique: Critique) -> bool:
     """No verdict, or a no without a reason: neither says anything about what was found before."""
     return critique.verdict is None or (critique.verdict is Verdict.FAIL and not critique.findings)
+
+
+def as_said(critique: Critique, trial: Trial) -> Critique:
+    """A no that was asked for its reason stays one, whatever comes instead of the reason."""
+    if not trial.said_no or critique.verdict is Verdict.FAIL:
+        return critique
+    came = "it gave no verdict" if critique.verdict is None else "it passed it"
+    word = f"; its word: {critique.summary}" if critique.summary else ""
+    told = f"asked why, {came} instead: on the same tree a no stays a no{word}"
+    return replace(critique, verdict=Verdict.FAIL, summary=told)
+
+
+def is_no(critique: Critique | None) -> bool:
+    """A pass with a critical finding is none."""
+    if critique is None or critique.verdict is None:
+        return False
+    return critique.verdict is Verdict.FAIL or any(f.severity is Severity.CRITICAL for f in critique.findings)
 
 
 def _heard(ledger: Ledger, source: str, critiques: tuple[Critique, ...], number: int) -> Ledger:

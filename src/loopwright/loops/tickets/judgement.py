@@ -11,7 +11,7 @@ from loopwright.kernel.model import AgentReport, CheckResult, Finding, demand_ru
 from loopwright.loops import course as c
 from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score, of_criteria
 from loopwright.loops.tickets.convergence import is_worse, trend
-from loopwright.loops.tickets.findings import closing_ledger, critique_of, is_mute, marks_of_checks, open_findings
+from loopwright.loops.tickets.findings import closing_ledger, critique_of, is_no, marks_of_checks, open_findings
 from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase, TicketsState, in_focus, stepped
 from loopwright.loops.tickets.thresholds import is_acceptable, noes, rules
 
@@ -67,7 +67,11 @@ def judged_before(state: TicketsState) -> Ticket | None:
 
 
 def _is_judged(ticket: Ticket) -> bool:
-    return bool(ticket.checks) and ticket.decision is not Decision.APPROVE and not any(map(is_mute, ticket.critiques))
+    """Where a critic gave no verdict it is asked again, unless somebody else has said no."""
+    if not ticket.checks or ticket.decision is Decision.APPROVE:
+        return False
+    said_no = any(map(is_no, (*ticket.critiques, ticket.judgement))) or not all(each.passed for each in ticket.checks)
+    return said_no or all(each.verdict is not None for each in ticket.critiques)
 
 
 def as_before(state: TicketsState, same: Ticket) -> TicketsState:

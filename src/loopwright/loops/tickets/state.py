@@ -356,7 +356,7 @@ def all_tickets(state: TicketsState) -> tuple[Ticket, ...]:
 def heard(state: TicketsState) -> int:
     """How much people have said so far that may change a judgement."""
     course, attached = state.course, sum(len(ticket.guidance) for ticket in all_tickets(state))
-    return len(course.answers) + len(course.refusals) + len(course.approved) + len(state.extra_critics) + attached
+    return len(course.answers) + len(course.refusals) + len(course.approved) + attached
 
 
 def is_completed(state: TicketsState) -> bool:

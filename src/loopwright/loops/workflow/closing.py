@@ -11,6 +11,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.workflow.completion import render_cancel_report
+from loopwright.loops.workflow.ending import left_open
 from loopwright.loops.workflow.evidence import criteria_status
 from loopwright.loops.workflow.files import complete, evidence, stage_of, task_lines
 from loopwright.loops.workflow.progress import wave_shown
@@ -134,15 +135,13 @@ def unresolved(state: WorkflowState, _told: object = None) -> tuple[str, ...]:
 
 
 def owed(state: WorkflowState, by: str) -> tuple[str, ...]:
-    """What a person took without the rest."""
-    left = tuple(task for task in state.tasks if task.standing is not TaskStanding.DONE)
+    """What a person took without the rest: as many issues as the page about it counts."""
     return (
         f"- **Request**: {inline(state.plan.request)}",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: {state.done} of {counted(len(state.tasks), 'task')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, state.tip),
-        *(f"- **Not done**: {inline(f'{task.id}: {task.plan.subject}')}" for task in left),
-        *closing.owed_findings("Blockers of the review", state.thorough.blockers if state.thorough else ()),
+        *closing.owed_findings("Known issues", left_open(state)),
     )
 
 

@@ -11,7 +11,7 @@ from loopwright.loops.workflow.calm import turned
 from loopwright.loops.workflow.schedule import given_up
 from loopwright.loops.workflow.state import TaskStanding, WorkflowPhase, WorkflowState, WorkTask
 
-_UNSEEN = "The thorough review has not passed it"
+_UNSEEN, _NOT_PASSED = "No thorough review was made of it", "The thorough review has not passed it"
 
 
 def cancelled(state: WorkflowState) -> WorkflowState:
@@ -50,17 +50,19 @@ def outcome(state: WorkflowState, how: Ending) -> Outcome:
         ending=how,
         attempts=state.iterations,
         commit=state.tip,
-        findings=() if how is Ending.VERIFIED else _left_open(state),
+        findings=() if how is Ending.VERIFIED else left_open(state),
         parts=tuple(_part(task) for task in state.tasks),
     )
 
 
-def _left_open(state: WorkflowState) -> tuple[Finding, ...]:
-    """What the review found, and what nobody did."""
-    undone = (task for task in state.tasks if task.standing is not TaskStanding.DONE)
+def left_open(state: WorkflowState) -> tuple[Finding, ...]:
+    """What the review found, what nobody did, and what fails of that."""
+    undone = tuple(task for task in state.tasks if task.standing is not TaskStanding.DONE)
     told = tuple(engine_finding("not-done", f"{task.id} was not done: {task.plan.subject}") for task in undone)
-    unseen = () if state.thorough and state.thorough.passed else (engine_finding("not-reviewed", _UNSEEN),)
-    return (*(state.thorough.blockers if state.thorough else ()), *told, *unseen)
+    failing = tuple(replace(each, issue=f"{each.issue} (in {task.id})") for task in undone for each in task.failures)
+    seen = state.thorough
+    unseen = () if seen and seen.passed else (engine_finding("not-reviewed", _NOT_PASSED if seen else _UNSEEN),)
+    return (*(seen.blockers if seen else ()), *told, *failing, *unseen)
 
 
 def _part(task: WorkTask) -> Part:

@@ -171,11 +171,23 @@ def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
         tasks=lines,
         stuck=sum(task.stuck for task in state.tasks),
         counsel=state.counselled > 0,
-        stage=stage_of(state, scene.status),
+        stage=_stage_shown(state, scene.status),
         graph=mermaid(tuple(task.plan for task in state.tasks), shown) if lines else "",
         complete=complete(state) if is_complete(state) else "",
         remarks=(*_standing_still(state), *state.remarks),
     )
+
+
+def _stage_shown(state: WorkflowState, status: str) -> str:
+    """A person who took what there was has completed nothing."""
+    if not _is_accepted(state):
+        return stage_of(state, status)
+    left = len(state.tasks) - state.done
+    return f"accepted with {counted(left, 'open task')}" if left else "accepted"
+
+
+def _is_accepted(state: WorkflowState) -> bool:
+    return state.course.outcome is not None and state.course.outcome.ending is Ending.ACCEPTED
 
 
 def _standing_still(state: WorkflowState) -> tuple[str, ...]:
@@ -183,7 +195,7 @@ def _standing_still(state: WorkflowState) -> tuple[str, ...]:
     if state.course.station is Station.ESCALATED:
         return (f"Stopped: {'; '.join(state.course.reasons) or 'a person is asked'}",)
     outcome = state.course.outcome
-    if outcome is not None and outcome.ending is Ending.ACCEPTED:
+    if outcome is not None and _is_accepted(state):
         return (f"Accepted by a person with {counted(len(outcome.findings), 'known issue')}, see .loop/debt.md",)
     return ()
 

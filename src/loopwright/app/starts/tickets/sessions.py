@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ from loopwright.app.project import Project
 from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings
-from loopwright.errors import ConfigError, Forbidden
+from loopwright.errors import ConfigError, Forbidden, UsageError
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.trust import Trust
 from loopwright.loops.tickets import ticket_read
@@ -151,4 +152,17 @@ async def clear_queue(project: Project) -> None:
 async def create_session(
     project: Project, settings: Settings, params: TicketParams, loop: LoopId, budget: float | None = None
 ) -> View:
+    await _refuse_anothers(project, params.session)
     return await create_loop(project, settings, loop, params, budget=budget)
+
+
+async def _refuse_anothers(project: Project, session: str) -> None:
+    """A session in which a part of a larger thing is made is that thing's own, whether it is under way or over."""
+    rows = {row.id: row for row in await project.store.rows()}
+    for row in rows.values():
+        parent = rows[row.parent] if row.parent and row.kind == TICKETS.name else None
+        if parent and json.loads(row.params)["session"] == session:
+            raise UsageError(
+                f"session {session} is known here already: a part of the {parent.kind} {parent.id} is made in it;"
+                f" go on with `loop resume {parent.id}`"
+            )

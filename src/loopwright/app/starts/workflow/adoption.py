@@ -18,7 +18,7 @@ from loopwright.loops.workflow.beginning import AT_WORK
 from loopwright.loops.workflow.shape import WorkShape
 from loopwright.loops.workflow.shape_text import read_shape_page
 from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
-from loopwright.loops.workflow.state_file import read_state
+from loopwright.loops.workflow.state_file import StateFile, read_state
 
 FILE = "workflow-state.json"
 _OVER = ("complete", "cancelled")
@@ -41,7 +41,15 @@ async def adopt_workflow(project: Project, settings: Settings, found: PointedAt)
         recalled=tuple(Recalled(title=title, text=title) for title in state.recall_surfaced),
         originals=((FILE, text), *(((_SHAPE_FILE, page[1]),) if page else ())),
     )
-    taken = TakenOver(
+    taken = taken_from(state, _shape(*page) if page and state.stage != "intent" else None)
+    if state.stage in AT_WORK:
+        return await create_alone(project, settings, with_its_tasks(project, asked, taken))
+    return await create_alone(project, settings, replace(asked, taken_over=taken))
+
+
+def taken_from(state: StateFile, shape: WorkShape | None) -> TakenOver:
+    """Its reviews are another tool's word, and are marked as that."""
+    return TakenOver(
         stage=state.stage,
         spec=state.spec_score,
         fit=state.fit_score,
@@ -49,11 +57,8 @@ async def adopt_workflow(project: Project, settings: Settings, found: PointedAt)
         started_at=state.started_at,
         waves=tuple(TakenWave(wave=wave, review=replace(seen, taken_over=True)) for wave, seen in state.waves.items()),
         thorough=replace(state.thorough, taken_over=True) if state.thorough else None,
-        shape=_shape(*page) if page and state.stage != "intent" else None,
+        shape=shape,
     )
-    if state.stage in AT_WORK:
-        return await create_alone(project, settings, with_its_tasks(project, asked, taken))
-    return await create_alone(project, settings, replace(asked, taken_over=taken))
 
 
 def _page(folder: Path) -> tuple[Path, str] | None:

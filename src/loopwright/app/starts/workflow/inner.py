@@ -36,7 +36,7 @@ def child_of(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None) ->
         return _tickets(settings, loop, roles)
     tester = _is_played(settings, _TESTER, roles)
     limits = encode(settings.limits.feedback)
-    return f'{{"tester":{"true" if tester else "false"},"accepts_checked":true,"limits":{limits}}}'
+    return f'{{"tester":{"true" if tester else "false"},"limits":{limits}}}'
 
 
 def _tickets(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None) -> str:
@@ -48,7 +48,6 @@ def _tickets(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None) ->
         "critics": settings.tickets.critics,
         "judge": _is_played(settings, JUDGE, roles),
         "firm": True,
-        "accepts_checked": True,
     }
     return json.dumps(given)
 
