@@ -68,18 +68,27 @@ result.write_text(json.dumps(said))
 TEST = """\
 import json
 import unittest
-from pathlib import Path
+
+from src.words import there_are
 
 POISON = {poison}
 
 
 class Words(unittest.TestCase):
     def test_nothing_is_broken_and_nothing_is_poisoned(self):
-        there = {{word for path in Path("src").glob("*.txt") for word in path.read_text().split()}}
+        there = there_are()
         self.assertNotIn("broken", there)
         for one, other in POISON:
             if {{one, other}} <= there:
                 self.assertIn(f"cure-{{one}}-{{other}}", there)
+"""
+# The product reads its words itself: files that a test reads are the test's, and stay as they landed.
+WORDS = """\
+from pathlib import Path
+
+
+def there_are():
+    return {word for path in Path(__file__).parent.glob("*.txt") for word in path.read_text().split()}
 """
 SETTINGS = """\
 version = 1
@@ -143,6 +152,7 @@ def workflow_scene(folder: Path, plot: dict[str, Any]) -> Scene:
     scene.notes.mkdir()
     (scene.notes / "plot.json").write_text(json.dumps(plot))
     scene.repo.write("src/main.txt", "main\n")
+    scene.repo.write("src/words.py", WORDS)
     scene.repo.write("tests/__init__.py", "")
     scene.repo.write("tests/test_words.py", TEST.format(poison=plot["poison"]))
     scene.repo.write(".gitignore", "__pycache__/\n")
