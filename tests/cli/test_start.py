@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from loopwright import hook
 from tests.cli.projects import Done, Sample, loop
 from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, sample, started
@@ -145,6 +146,26 @@ def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Pa
     assert made.loop("answer", "continue", "1").code == 0
     more = made.loop("resume", "--unattended", "--json")
     assert (more.code, more.data["iterations"]) == (5, 3)
+
+
+def test_at_its_budget_every_word_of_how_to_go_on_is_one_that_works(tmp_path: Path) -> None:
+    made = sample(tmp_path, limits="[agents.script.limits]\nusd = 0.1")
+    paused = started(made, "--budget", "0.75")
+    assert (paused.code, paused.data["outcome"], paused.data["iterations"]) == (5, "paused", 1)
+    (root, *_) = made.loop("status", "--json").data["loops"]
+    assert ([each["command"] for each in root["needs"]], root["attempt"]) == (["loop resume --budget USD"], 1)
+    shown = made.loop("status").out
+    assert "loop resume --budget USD  Go on, with more than the $0.75 it has\n" in shown
+    assert "iteration 1" in shown
+    assert "| Iteration 1 |" in (made.repo.path / ".loop/PROGRESS.md").read_text()
+    announced = hook.respond("session-start", json.dumps({"cwd": str(made.repo.path)}).encode(), {}, 0.0)
+    assert "Next: `loop resume --budget USD`, with more than the $0.75 it has: budget of loop" in announced
+    for named in ((), ("--loop", root["id"])):
+        refused = made.loop("answer", "continue", "10", *named)
+        assert refused.code == 3
+        assert refused.err.startswith(f"loop: loop {root['id']} asks nothing: it paused at its budget (budget of loop ")
+        assert refused.err.endswith("); it goes on with `loop resume --budget USD`, with more than the $0.75 it has\n")
+    assert made.loop("resume", "--budget", "5", "--unattended", "--json").data["outcome"] == "complete"
 
 
 def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.app.loops import OVER, Unread, View, seen
+from loopwright.app.loops import OVER, Unread, View, pause_of, seen
 from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
@@ -41,7 +41,8 @@ async def status_of_loop(
     lives = view.alive is not None if alive is None else alive
     decided = {gate.name: gate.status for gate in gates(view)}
     known = await waiting_for(project, view) if waiting is None else waiting
-    return status.build(view, known, decided, alive=lives, answered=answered)
+    paused = await pause_of(project, view.row)
+    return status.build(view, known, decided, alive=lives, answered=answered, paused=paused)
 
 
 async def status_document(project: Project) -> StatusDocument:
