@@ -133,6 +133,18 @@ def test_an_unclear_request_is_blocked_with_the_scorers_questions_and_goes_on_wh
     assert (done.code, done.data["spec_score"], done.data["fit_score"]) == (0, 8, 45)
 
 
+def test_what_was_cancelled_holds_no_session_that_shares_the_list(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "list6"}
+    assert started(made, "--max-iterations", "1", **named).code == 5
+    event = json.dumps({"cwd": str(made.repo.path), "session_id": "s"}).encode()
+    assert hook.respond("stop", event, named, 0.0) == "pending tasks: Write one.txt, Write two.txt (blocked by 1)"
+    assert made.loop("cancel", **named).code == 0
+    assert hook.respond("stop", event, named, 0.0) == ""
+    assert made.loop("render", **named).code == 0
+    assert [*(tmp_path / "home/.claude/tasks/list6").glob("*.json")] == []
+
+
 # --- limits
 
 
