@@ -1,5 +1,6 @@
 """`loop start` as programs have it: to the end, stopped on the way, and gone on with."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,11 @@ from typing import Any
 import pytest
 
 from loopwright import hook
+from loopwright.app.project import open_project
+from loopwright.app.settings import settings_of
+from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone
+from loopwright.errors import AlreadyRunning
+from loopwright.kernel.model import LoopId
 from tests.cli.projects import Done, Sample, loop
 from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, sample, started
@@ -278,6 +284,18 @@ def test_another_request_needs_a_word_on_the_one_that_is_not_finished(unfinished
     refused = unfinished.loop("start", CLEAR, "--unattended")
     one_sentence(refused, 4, first, "`loop start --resume`", "--fresh")
     assert ids(unfinished) == [first]
+
+
+def test_beside_one_that_runs_no_other_is_begun_and_nobody_is_told_to_go_on_with_it(unfinished: Sample) -> None:
+    (first,) = ids(unfinished)
+    project = open_project(unfinished.repo.path, {"PATH": "/usr/bin:/bin"})
+    asyncio.run(project.store.claim(LoopId(first), "another controller"))
+    settings = settings_of(project, print)
+    with pytest.raises(AlreadyRunning):
+        asyncio.run(create_alone(project, settings, WorkflowRequest(request=CLEAR)))
+    refused = unfinished.loop("start", CLEAR, "--unattended")
+    one_sentence(refused, 75, f"loop {first} is already running", "`loop status --watch`")
+    asyncio.run(project.store.close())
 
 
 @pytest.mark.parametrize("words", [["--resume"], []])
