@@ -81,7 +81,11 @@ def test_uninstalling_leaves_everything_as_it_was(repo: Repository) -> None:
     before = everything(repo.path)
     loop(repo.path, "plugin", "install")
     done = loop(repo.path, "plugin", "uninstall", "--json")
-    assert (done.code, sorted(done.data["removed"]), done.data["kept"]) == (0, sorted([*FILES, ".gitignore", RECORD]), [])
+    assert (done.code, sorted(done.data["removed"]), done.data["kept"]) == (
+        0,
+        sorted([*FILES, ".gitignore", RECORD]),
+        [],
+    )
     assert everything(repo.path) == before
     assert loop(repo.path, "plugin", "uninstall").out == (
         f"Nothing to do.\nNo plugin of ours is in {repo.path}/.claude/skills/loop.\n"

@@ -14,11 +14,10 @@ from loopwright.engine.world import Seen
 from loopwright.errors import LoopUnreadable
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, Commit, LoopId, Outcome
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.record import Record, event_of
+from loopwright.kernel.record import Record
 from loopwright.loops.kind import AnyKind
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
@@ -140,13 +139,6 @@ async def listing(project: Project) -> tuple[Listed, ...]:
 async def listed(project: Project, row: LoopRow, among: tuple[LoopRow, ...] = ()) -> Listed:
     alive = await project.store.holder(row.id)
     return Listed(row=row, kind=known_kind(project.kinds, row.kind), alive=alive, among=among)
-
-
-async def pause_of(project: Project, row: LoopRow) -> Paused | None:
-    """What a loop is short of that stands still at a limit of all its work; at one of its own it asks a person."""
-    newest = await project.store.read(row.id, after=row.seq - 1) if row.status == "paused" else ()
-    event = event_of(newest[-1]) if newest else None
-    return event if isinstance(event, Paused) else None
 
 
 class Newest:

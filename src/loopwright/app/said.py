@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopwright.app.choice import named, refuse_part, root_of
-from loopwright.app.loops import View, listed, listing, pause_of, view, whole_view
+from loopwright.app.loops import View, listed, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.events import said_in_words
+from loopwright.app.views.standing import why_paused
 from loopwright.engine.fold import Opened
 from loopwright.engine.hearing import hear
 from loopwright.engine.nesting import askers
@@ -18,7 +19,6 @@ from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import event_of
-from loopwright.kernel.wording import way_on
 from loopwright.ports.people import Waiting
 
 
@@ -68,11 +68,8 @@ async def find_question(project: Project, loop_id: str) -> OpenQuestion:
         several = "; ".join(f"{each.waiting.loop} ({one_line(each.ask.question, 80)})" for each in asked)
         raise UsageError(f"several questions are open, name one with --loop ID: {several}")
     for each in await _roots(project, meant):
-        if paused := await pause_of(project, each.row):
-            raise Forbidden(
-                f"loop {each.row.id} asks nothing: it paused at its {paused.reason} ({paused.detail}); it goes on with"
-                f" {way_on(paused.reason, each.row.budget)}"
-            )
+        if why := await why_paused(project, each.row):
+            raise Forbidden(f"loop {each.row.id} asks nothing: {why}")
     if meant is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
     if not meant.is_over and any(isinstance(action, Ask) for action in meant.wanted):

@@ -102,7 +102,7 @@ def build(
     answered: bool = False,
     paused: Paused | None = None,
 ) -> LoopStatus:
-    """`gates` are those decided; the ones that are waited for are pending. `answered` and `paused` are as in `needs`."""
+    """`gates` are those decided; those that are waited for are pending. `answered` and `paused` are as in `needs`."""
     row, stand, outcome = view.row, view.standpoint, view.outcome
     status = shown_status(row, waiting, alive=alive)
     actions = () if view.is_over else view.wanted
