@@ -48,7 +48,7 @@ _NEXT = {
     "planning": "finish the plan, continue to executing",
     "executing": "read the task list, continue the waves",
     "review": "load the review state, continue the resolution",
-    "paused": "raise the limit that it stopped at (`loop answer continue 10`), then go on",
+    "paused": "raise the limit that it stopped at, as `loop status` says, then go on",
 }
 _OTHERWISE = "let `loop explain` say what comes next"
 _RESUME = (
@@ -338,10 +338,9 @@ def state_folder(event: Json, environ: Mapping[str, str]) -> str:
     """Our folder of the project the session is in, or nothing."""
     cwd = event.get("cwd")
     place = cwd if isinstance(cwd, str) and cwd.startswith("/") and "\0" not in cwd else environ.get(PROJECT_FOLDER, "")
+    place = place or os.getcwd()  # noqa: PTH109 - as above
     for _ in range(DEEPEST):
-        if not place:
-            return ""
-        if os.path.isdir(f"{place}/{STATE_FOLDER}"):  # noqa: PTH112 - as above
+        if place and os.path.isdir(f"{place}/{STATE_FOLDER}"):  # noqa: PTH112 - as above
             return f"{place}/{STATE_FOLDER}"
         place = place.rstrip("/").rpartition("/")[0]
     return ""

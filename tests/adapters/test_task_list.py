@@ -231,6 +231,54 @@ def test_a_task_that_another_removed_is_told_and_made_again(folder: Path, other:
     assert tasks.look().said == ()
 
 
+def test_what_a_loop_leaves_undone_is_gone_and_its_number_is_not_given_again(folder: Path) -> None:
+    tasks, mine = TaskList(folder), [task(1, status="in_progress", blocks=(2,)), task(2, blocked_by=(1,))]
+    tasks.put([*mine, task(3, status="completed")])
+    assert TaskList(folder).withdraw(mine) == tasks.withdraw(mine) == TasksFound()
+    assert list(content(folder)) == [".highwatermark", ".lock", "3.json"]
+    assert tasks.next_numbers(1) == (4,)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"owner": "agent-a"},
+        {"status": "pending"},
+        {"description": "Theirs"},
+        {"colour": "red"},
+        {"blocks": ["9"]},
+        {"blockedBy": ["2", "9"]},
+    ],
+)
+def test_what_another_has_a_part_in_stays_without_a_word_of_the_loop(
+    folder: Path, other: OtherProgram, said: dict[str, object]
+) -> None:
+    tasks, mine = TaskList(folder), [task(1, status="in_progress", blocked_by=(2,)), task(2, blocks=(1,))]
+    tasks.put(mine)
+    data = other.read(1) | said
+    (folder / "1.json").write_text(json.dumps(data))
+    tasks.withdraw(mine)
+    noted = {name: value for name, value in data["metadata"].items() if name not in ("loopId", "loopStatus")}
+    blockers = [number for number in data["blockedBy"] if number != "2"]
+    now = json.loads((folder / "1.json").read_text())
+    assert now == {**data, "status": "pending", "metadata": noted, "blockedBy": blockers}
+    assert "2.json" not in content(folder)
+
+
+def test_what_was_there_before_the_loop_stays_and_what_is_anothers_is_not_looked_at(
+    folder: Path, other: OtherProgram
+) -> None:
+    for name in ("theirs", "taken over", "done by them"):
+        other.create(name)
+    tasks = TaskList(folder, taken=frozenset((2,)))
+    tasks.put([task(2, status="in_progress"), task(4)])
+    (folder / "4.json").write_text(json.dumps(other.read(4) | {"status": "completed"}))
+    before = content(folder)
+    assert tasks.withdraw([task(1), task(2), task(4), task(5)]) == TasksFound()
+    assert {**content(folder), "2.json": before["2.json"]} == before
+    assert (other.read(2)["status"], "loopId" in other.read(2)["metadata"]) == ("pending", False)
+
+
 def test_a_number_that_is_anothers_is_left_alone(folder: Path, other: OtherProgram) -> None:
     other.create("theirs")
     before = content(folder)["1.json"]

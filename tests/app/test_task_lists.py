@@ -118,6 +118,24 @@ def test_a_named_list_is_the_persons_and_the_stop_hook_gets_a_lease_for_it(tmp_p
     assert here.lease is None
 
 
+def test_what_a_loop_leaves_undone_holds_nobody_who_has_the_list(tmp_path: Path) -> None:
+    here = scene(tmp_path)
+    folder = here.config / "tasks" / "my-list"
+    done, undone = task(1, status="completed"), task(2, status="in_progress")
+    lists = here.lists()
+    lists.put(LOOP, listing(done, undone, list_id="my-list"))
+    over = listing(done, undone, list_id="my-list", over=True)
+    for each in (lists, lists, here.lists()):  # at its last events, and by whoever makes its files anew
+        each.put(LOOP, over)
+        assert (held(folder), here.lease, each.news(), here.heard) == ({"1": "completed"}, None, (), [])
+
+
+def test_a_list_of_the_loops_own_stays_as_it_ended(tmp_path: Path) -> None:
+    here = scene(tmp_path)
+    here.lists().put(LOOP, listing(task(1, status="in_progress"), over=True))
+    assert held(tmp_path / ".loop/workflow/auth-1/tasks") == {"1": "in_progress"}
+
+
 def test_a_lease_is_renewed_while_the_loop_is_driven_and_keeps_whom_a_hook_bound(tmp_path: Path) -> None:
     here = scene(tmp_path)
     lists = here.lists()

@@ -51,7 +51,7 @@ def test_a_plugin_of_a_project_is_written_and_unseen_by_git(repo: Repository) ->
     assert done.data == {
         "folder": str(folder),
         "scope": "project",
-        "written": [*FILES, ".gitignore"],
+        "written": [*FILES, ".gitignore", RECORD],
         "removed": [],
         "kept": [],
         "dry_run": False,
@@ -71,7 +71,7 @@ def test_installing_twice_changes_nothing(repo: Repository) -> None:
     before = everything(repo.path)
     again = loop(repo.path, "plugin", "install", "--project")
     assert (again.code, everything(repo.path)) == (0, before)
-    assert first.startswith(f"Wrote 8 files in {repo.path}/.claude/skills/loop:\n  .claude-plugin/plugin.json\n")
+    assert first.startswith(f"Wrote 9 files in {repo.path}/.claude/skills/loop:\n  .claude-plugin/plugin.json\n")
     assert again.out.startswith("Nothing to do.\n")
 
 
@@ -81,7 +81,11 @@ def test_uninstalling_leaves_everything_as_it_was(repo: Repository) -> None:
     before = everything(repo.path)
     loop(repo.path, "plugin", "install")
     done = loop(repo.path, "plugin", "uninstall", "--json")
-    assert (done.code, sorted(done.data["removed"]), done.data["kept"]) == (0, sorted([*FILES, ".gitignore"]), [])
+    assert (done.code, sorted(done.data["removed"]), done.data["kept"]) == (
+        0,
+        sorted([*FILES, ".gitignore", RECORD]),
+        [],
+    )
     assert everything(repo.path) == before
     assert loop(repo.path, "plugin", "uninstall").out == (
         f"Nothing to do.\nNo plugin of ours is in {repo.path}/.claude/skills/loop.\n"
@@ -90,11 +94,11 @@ def test_uninstalling_leaves_everything_as_it_was(repo: Repository) -> None:
 
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(repo: Repository) -> None:
     before = everything(repo.path)
-    assert loop(repo.path, "plugin", "install", "--dry-run").out.startswith("Would write 8 files in ")
+    assert loop(repo.path, "plugin", "install", "--dry-run").out.startswith("Would write 9 files in ")
     assert everything(repo.path) == before
     loop(repo.path, "plugin", "install")
     before = everything(repo.path)
-    assert loop(repo.path, "plugin", "uninstall", "--dry-run").out.startswith("Would remove 8 files in ")
+    assert loop(repo.path, "plugin", "uninstall", "--dry-run").out.startswith("Would remove 9 files in ")
     assert everything(repo.path) == before
 
 
@@ -228,7 +232,7 @@ def test_a_newer_plugin_takes_the_place_of_an_older_one(place: PluginPlace) -> N
     install(place, {"a": "old", "b/c": "old", "d": "same", "e": "old"})
     (place.folder / "e").write_text("mine")
     change = install(place, {"a": "new", "d": "same", "f": "new"})
-    assert (change.written, change.removed, change.kept) == (("a", "f"), ("b/c",), ("e",))
+    assert (change.written, change.removed, change.kept) == (("a", "f", RECORD), ("b/c",), ("e",))
     assert {file.name: file.read_text() for file in place.folder.iterdir() if file.name != RECORD} == {
         "a": "new",
         "d": "same",
@@ -236,7 +240,7 @@ def test_a_newer_plugin_takes_the_place_of_an_older_one(place: PluginPlace) -> N
         "f": "new",
     }
     gone = uninstall(place)
-    assert (gone.removed, gone.kept) == (("a", "d", "f"), ("e",))
+    assert (gone.removed, gone.kept) == (("a", "d", "f", RECORD), ("e",))
 
 
 def test_a_new_file_never_takes_the_place_of_somebody_elses(place: PluginPlace) -> None:
@@ -254,9 +258,9 @@ def test_what_was_interrupted_can_be_done_again(place: PluginPlace) -> None:
     texts = {"a": "1", "b/c": "2"}
     install(place, texts)
     (place.folder / "b/c").unlink()
-    assert install(place, texts).written == ("b/c",)
+    assert install(place, texts).written == ("b/c", RECORD)
     (place.folder / "a").unlink()
-    assert uninstall(place).removed == ("b/c",)
+    assert uninstall(place).removed == ("b/c", RECORD)
     assert everything(place.top) == {}
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from loopwright import hook
 from tests.cli.projects import loop, program
-from tests.cli.sessions import SEEN, Session
+from tests.cli.sessions import NOW, SEEN, Session
 
 
 @pytest.fixture
@@ -37,6 +37,13 @@ def test_every_source_of_a_session_is_told_of_the_loop(session: Session, source:
 def test_a_session_in_a_folder_below_is_told_too(session: Session) -> None:
     (session.project / "src" / "deep").mkdir(parents=True)
     assert session.start(cwd=f"{session.project}/src/deep/") == SEEN
+
+
+def test_where_nobody_says_where_the_session_is_it_is_where_the_hook_runs(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(session.project)
+    assert hook.respond("session-start", b"{}", session.environ, NOW) == SEEN
 
 
 @pytest.mark.parametrize("stage", ["complete", "cancelled"])
@@ -78,7 +85,7 @@ def test_a_missing_stage_is_executing(session: Session) -> None:
         ("planning", "finish the plan, continue to executing"),
         ("executing", "read the task list, continue the waves"),
         ("review", "load the review state, continue the resolution"),
-        ("paused", "raise the limit that it stopped at (`loop answer continue 10`), then go on"),
+        ("paused", "raise the limit that it stopped at, as `loop status` says, then go on"),
         ("some day another", "let `loop explain` say what comes next"),
     ],
 )

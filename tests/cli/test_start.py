@@ -1,11 +1,18 @@
 """`loop start` as programs have it: to the end, stopped on the way, and gone on with."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loopwright import hook
+from loopwright.app.project import open_project
+from loopwright.app.settings import settings_of
+from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone
+from loopwright.errors import AlreadyRunning
+from loopwright.kernel.model import LoopId
 from tests.cli.projects import Done, Sample, loop
 from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, sample, started
@@ -132,6 +139,18 @@ def test_an_unclear_request_is_blocked_with_the_scorers_questions_and_goes_on_wh
     assert (done.code, done.data["spec_score"], done.data["fit_score"]) == (0, 8, 45)
 
 
+def test_what_was_cancelled_holds_no_session_that_shares_the_list(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "list6"}
+    assert started(made, "--max-iterations", "1", **named).code == 5
+    event = json.dumps({"cwd": str(made.repo.path), "session_id": "s"}).encode()
+    assert hook.respond("stop", event, named, 0.0) == "pending tasks: Write one.txt, Write two.txt (blocked by 1)"
+    assert made.loop("cancel", **named).code == 0
+    assert hook.respond("stop", event, named, 0.0) == ""
+    assert made.loop("render", **named).code == 0
+    assert [*(tmp_path / "home/.claude/tasks/list6").glob("*.json")] == []
+
+
 # --- limits
 
 
@@ -145,6 +164,26 @@ def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Pa
     assert made.loop("answer", "continue", "1").code == 0
     more = made.loop("resume", "--unattended", "--json")
     assert (more.code, more.data["iterations"]) == (5, 3)
+
+
+def test_at_its_budget_every_word_of_how_to_go_on_is_one_that_works(tmp_path: Path) -> None:
+    made = sample(tmp_path, limits="[agents.script.limits]\nusd = 0.1")
+    paused = started(made, "--budget", "0.75")
+    assert (paused.code, paused.data["outcome"], paused.data["iterations"]) == (5, "paused", 1)
+    (root, *_) = made.loop("status", "--json").data["loops"]
+    assert ([each["command"] for each in root["needs"]], root["attempt"]) == (["loop resume --budget USD"], 1)
+    shown = made.loop("status").out
+    assert "loop resume --budget USD  Go on, with more than the $0.75 it has\n" in shown
+    assert "iteration 1" in shown
+    assert "| Iteration 1 |" in (made.repo.path / ".loop/PROGRESS.md").read_text()
+    announced = hook.respond("session-start", json.dumps({"cwd": str(made.repo.path)}).encode(), {}, 0.0)
+    assert "Next: `loop resume --budget USD`, with more than the $0.75 it has: budget of loop" in announced
+    for named in ((), ("--loop", root["id"])):
+        refused = made.loop("answer", "continue", "10", *named)
+        assert refused.code == 3
+        assert refused.err.startswith(f"loop: loop {root['id']} asks nothing: it paused at its budget (budget of loop ")
+        assert refused.err.endswith("); it goes on with `loop resume --budget USD`, with more than the $0.75 it has\n")
+    assert made.loop("resume", "--budget", "5", "--unattended", "--json").data["outcome"] == "complete"
 
 
 def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Path) -> None:
@@ -245,6 +284,18 @@ def test_another_request_needs_a_word_on_the_one_that_is_not_finished(unfinished
     refused = unfinished.loop("start", CLEAR, "--unattended")
     one_sentence(refused, 4, first, "`loop start --resume`", "--fresh")
     assert ids(unfinished) == [first]
+
+
+def test_beside_one_that_runs_no_other_is_begun_and_nobody_is_told_to_go_on_with_it(unfinished: Sample) -> None:
+    (first,) = ids(unfinished)
+    project = open_project(unfinished.repo.path, {"PATH": "/usr/bin:/bin"})
+    asyncio.run(project.store.claim(LoopId(first), "another controller"))
+    settings = settings_of(project, print)
+    with pytest.raises(AlreadyRunning):
+        asyncio.run(create_alone(project, settings, WorkflowRequest(request=CLEAR)))
+    refused = unfinished.loop("start", CLEAR, "--unattended")
+    one_sentence(refused, 75, f"loop {first} is already running", "`loop status --watch`")
+    asyncio.run(project.store.close())
 
 
 @pytest.mark.parametrize("words", [["--resume"], []])

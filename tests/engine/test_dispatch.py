@@ -27,7 +27,7 @@ def test_a_limit_is_one_for_all_loops_together_and_a_loop_counts_itself_once() -
     assert dispatcher.counts
     assert dispatcher.shortage(A, 60, 10.0) is None
     assert dispatcher.shortage(A, 61, 10.0) == Shortage(
-        reason="budget", detail="100 of 100 tokens are used (where a run did not say, estimated)"
+        reason="tokens", detail="100 of 100 tokens are used (where a run did not say, estimated)"
     )
     assert dispatcher.shortage(B, 39, 50.0) == Shortage(reason="time", detail="60 of 60 seconds of work are used")
 

@@ -228,7 +228,7 @@ def test_tokens_that_a_run_did_not_say_count_as_they_were_guessed() -> None:
         fakes = Fakes(agent=lambda run: replace(two_setbacks(run), usage=Usage(guessed_tokens=10_000)))
         await fakes.create()
         halt = await drive(replace(fakes.world(), dispatcher=InProcess(spending=Spending(tokens=15_000))), LOOP)
-        assert (halt.why, halt.reason, len(fakes.runs)) == ("paused", "budget", 2)
+        assert (halt.why, halt.reason, len(fakes.runs)) == ("paused", "tokens", 2)
         assert halt.detail == "20000 of 15000 tokens are used (where a run did not say, estimated)"
 
     asyncio.run(story())

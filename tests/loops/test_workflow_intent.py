@@ -311,6 +311,7 @@ def test_where_it_stands_is_told_in_numbers() -> None:
         state="EXECUTE",
         attempt=1,
         limit=0,
+        ended=0,
         headline="0 of 1 task done",
         lines=(
             "iterations used: 0 of unlimited",

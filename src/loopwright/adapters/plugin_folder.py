@@ -79,7 +79,7 @@ def install(place: PluginPlace, texts: Mapping[str, str], *, only_look: bool = F
         record = _Record(written=tuple(map(_Written, digests, digests.values())), made=record.made)
         _write(folder, {name: texts[name] for name in written}, record)
         _remove(folder, removed)
-    return PluginChange(written=written, removed=removed, kept=kept)
+    return PluginChange(written=(*written, RECORD) if written or removed else (), removed=removed, kept=kept)
 
 
 def uninstall(place: PluginPlace, *, only_look: bool = False) -> PluginChange:
@@ -98,7 +98,7 @@ def uninstall(place: PluginPlace, *, only_look: bool = False) -> PluginChange:
         with suppress(OSError):  # somebody else's files are in it
             for each in [place.folder, *place.folder.parents][: record.made]:
                 each.rmdir()
-    return PluginChange(removed=removed, kept=kept)
+    return PluginChange(removed=(*removed, RECORD), kept=kept)
 
 
 def _is_changed(name: str, now: Mapping[str, str], texts: Mapping[str, str], record: _Record) -> bool:

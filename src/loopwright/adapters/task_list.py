@@ -31,9 +31,11 @@ from loopwright.loops.task_file import (
     TaskWord,
     as_left,
     is_same_task,
+    is_untouched,
     merged,
     name_of,
     read_task_file,
+    released,
     said,
     task_file_text,
 )
@@ -136,6 +138,25 @@ class TaskList:
             said=tuple(news for news in (*gone, *(news for each in done for news in each.said)) if news),
             left=tuple(sentence for each in done for sentence in each.left),
         )
+
+    def withdraw(self, tasks: Iterable[TaskFile]) -> TasksFound:
+        """What the loop leaves undone is nobody's to do: a file that only the loop ever wrote goes.
+
+        One in which another has a part stays as that one's, and so does one that was there before the loop. Raises
+        `TaskListLocked`; then a part of it may be left to do.
+        """
+        patience, left = Patience(self._patience), []
+        self._make()
+        with alone_among_ours(self._folder, patience), holding(self._folder / LOCK, patience):
+            own = [(task, found) for task in tasks if (found := self._unfinished(task)) is not None]
+            lone = {task.number for task, found in own if is_untouched(found, task)} - self._taken_over
+            self._keep_highest(self._highest())
+            for task, found in own:
+                path = self._path(task.number)
+                with holding(path, patience):
+                    left += self._withdrawn(path, found, frozenset(lone))
+            sync(self._folder)
+        return TasksFound(left=tuple(left))
 
     def next_numbers(self, count: int) -> tuple[int, ...]:
         """Numbers that nobody has or will be given. Raises `TaskListLocked`."""
@@ -262,6 +283,25 @@ class TaskList:
                 news = () if word is None else (SaidOfTask(number=ours.number, word=word, task=found),)
                 return TasksFound(tasks=(after,), said=news)
         return TasksFound(left=(f"{path}: a program that takes no lock changes it all the time; it is left as it is",))
+
+    def _unfinished(self, ours: TaskFile) -> TaskFile | None:
+        """As it stands, if it is the loop's and to be done. What cannot be read was told when the loop put it there."""
+        found = self._read(f"{ours.number}.json")
+        if not isinstance(found, TaskFile) or found.status == "completed":
+            return None
+        return found if is_same_task(found, ours) else None
+
+    def _withdrawn(self, path: Path, found: TaskFile, lone: frozenset[int]) -> list[str]:
+        """A sentence, if it is not any more what was found."""
+        sight = sight_of(path, _LARGEST)
+        if sight is None or self._read(path.name) != found:
+            return [f"{path}: was changed as its loop ended; it is left as it is"]
+        if found.number in lone:
+            path.unlink()
+        elif not self._replaced(path, sight, released(found, lone)):
+            return [f"{path}: was changed as its loop ended; it is left as it is"]
+        self._known.pop(found.number, None)
+        return []
 
     def _replaced(self, path: Path, sight: Sight, after: TaskFile) -> bool:
         """False: it is not any more what was seen."""

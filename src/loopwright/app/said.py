@@ -10,6 +10,7 @@ from loopwright.app.loops import View, listed, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.events import said_in_words
+from loopwright.app.views.standing import why_paused
 from loopwright.engine.fold import Opened
 from loopwright.engine.hearing import hear
 from loopwright.engine.nesting import askers
@@ -66,6 +67,9 @@ async def find_question(project: Project, loop_id: str) -> OpenQuestion:
     if asked:
         several = "; ".join(f"{each.waiting.loop} ({one_line(each.ask.question, 80)})" for each in asked)
         raise UsageError(f"several questions are open, name one with --loop ID: {several}")
+    for each in await _roots(project, meant):
+        if why := await why_paused(project, each.row):
+            raise Forbidden(f"loop {each.row.id} asks nothing: {why}")
     if meant is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
     if not meant.is_over and any(isinstance(action, Ask) for action in meant.wanted):

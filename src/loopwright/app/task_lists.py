@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
@@ -21,7 +21,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import TaskListing
-from loopwright.loops.task_file import TaskFile, TaskWord, name_of
+from loopwright.loops.task_file import TaskWord, name_of
 from loopwright.ports.store import LoopRow, Store
 
 _PATIENCE = 1.0  # seconds for a lock: a loop has other things to do, and puts it there with its next event
@@ -49,7 +49,7 @@ class TaskLists:
         self._renewed = 0.0
         self._lists: dict[LoopId, TaskList] = {}
         self._shifts: dict[LoopId, int] = {}
-        self._last: dict[LoopId, tuple[TaskFile, ...]] = {}
+        self._last: dict[LoopId, TaskListing] = {}
         self._news: list[tuple[LoopId, StateEdited]] = []
         self._told: set[str] = set()
         self._stamps: dict[LoopId, object] = {}
@@ -58,15 +58,15 @@ class TaskLists:
     def put(self, loop: LoopId, listing: TaskListing) -> None:
         """What the loop says of its tasks, as far as it is new. Raises `OSError` and `ConfigError`."""
         self._keep_lease(loop, listing)
-        if self._last.get(loop) == listing.tasks:
+        if self._last.get(loop) == listing:
             return
         files = self._lists.get(loop) or self._opened(loop, listing)
         try:
-            found = files.put(listing.tasks)
+            found = self._end(files, listing) if listing.over and listing.list_id else files.put(listing.tasks)
         except TaskListLocked as error:
             self._tell(str(error))
             return
-        self._last[loop] = listing.tasks
+        self._last[loop] = listing
         self._hear(loop, found)
 
     def _opened(self, loop: LoopId, listing: TaskListing) -> TaskList:
@@ -77,6 +77,12 @@ class TaskLists:
         self._lists[loop] = TaskList(folder, _PATIENCE, listing.taken)
         self._shifts[loop] = listing.shift
         return self._lists[loop]
+
+    def _end(self, files: TaskList, listing: TaskListing) -> TasksFound:
+        """What is undone holds nobody's session any more: the list is not the loop's alone."""
+        undone = tuple(task for task in listing.tasks if task.status != "completed")
+        found = files.put(task for task in listing.tasks if task not in undone)
+        return replace(found, left=(*found.left, *files.withdraw(undone).left)) if undone else found
 
     def _hear(self, loop: LoopId, found: TasksFound) -> None:
         for sentence in found.left:

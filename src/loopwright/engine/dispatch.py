@@ -43,7 +43,7 @@ class InProcess:
         seconds += sum(each for _, each in others)
         if self._most.tokens is not None and tokens >= self._most.tokens:
             detail = f"{tokens} of {self._most.tokens} tokens are used (where a run did not say, estimated)"
-            return Shortage(reason="budget", detail=detail)
+            return Shortage(reason="tokens", detail=detail)
         if self._most.seconds is not None and seconds >= self._most.seconds:
             return Shortage(reason="time", detail=f"{seconds:.0f} of {self._most.seconds:.0f} seconds of work are used")
         return None

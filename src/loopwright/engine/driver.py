@@ -31,11 +31,12 @@ from loopwright.kernel.events import (
     Paused,
 )
 from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome, Point
-from loopwright.ports.dispatcher import Errand, Shortage, Tell
+from loopwright.ports.dispatcher import Errand, Short, Shortage, Tell
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.store import LoopRow
 
 _LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
+_SHORT: dict[str, Short] = {"time": "time", "tokens": "tokens"}
 _PATIENCE = 40  # whoever records an answer holds a child for a moment
 
 
@@ -168,7 +169,7 @@ class _Driver:
             except TimeIsUp as end:
                 await self._ran_out(key, end)
             except Suspended as pause:
-                shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
+                shortage = Shortage(reason=_SHORT.get(pause.reason, "budget"), detail=pause.detail)
                 self._journal.session = self._session.suspended(key, shortage)
             else:
                 await self._settle(answer)

@@ -73,7 +73,7 @@ class Halt:
     outcome: Outcome | None = None
     waiting: tuple[Waiting, ...] = ()  # of the loop and of everything below it
     stand: Standpoint | None = None  # where a loop that has not ended stands
-    reason: str = ""  # of a pause: budget, time
+    reason: str = ""  # of a pause: budget, time, tokens
     detail: str = ""
     now: Fold = field(default_factory=Fold)  # what the loop's log came to, so that nobody reads it back
 

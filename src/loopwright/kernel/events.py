@@ -278,7 +278,7 @@ class ReportedLate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paused:
-    reason: Literal["budget", "time", "resources"]
+    reason: Literal["budget", "time", "tokens", "resources"]
     detail: str = ""
 
 

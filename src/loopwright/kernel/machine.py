@@ -94,6 +94,7 @@ class Standpoint:
     state: str
     attempt: int
     limit: int
+    ended: int | None = None  # attempts, of a loop that counts those and has none under way while it stands still
     failures: int = 0
     findings: tuple[Finding, ...] = ()
     headline: str = ""  # the newest verdict, in one line

@@ -35,6 +35,18 @@ def dollars(amount: float, *, estimated: bool = False) -> str:
     return f"{'~' if estimated else ''}${amount:.2f}"
 
 
+def way_on(reason: str, budget: float | None) -> str:
+    """How a loop goes on that paused at a limit of all its work: `loop resume` alone would pause again at once."""
+    match reason:
+        case "time":
+            return "`loop resume`, once a longer `wall` is in loop.toml"
+        case "tokens":
+            return "`loop resume`, once more `tokens` are in loop.toml"
+        case _:
+            has = "" if budget is None else f", with more than the {dollars(budget)} it has"
+            return f"`loop resume --budget USD`{has}"
+
+
 def slug(title: str, most: int) -> str:
     """Lower-case words joined by dashes, letters with marks written without; empty where no letter is left."""
     spelt = unicodedata.normalize("NFC", title).casefold().translate(_IN_LATIN)

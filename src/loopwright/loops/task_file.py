@@ -207,6 +207,28 @@ def is_same_task(found: TaskFile, ours: TaskFile) -> bool:
     return is_known and found.metadata.loop_id == ours.metadata.loop_id
 
 
+def is_untouched(found: TaskFile, ours: TaskFile) -> bool:
+    """Whether nobody but the loop has said anything in its file, as far as the file tells."""
+    return (
+        found.status == found.metadata.loop_status
+        and (found.owner, found.rest, found.metadata.rest) == ("", "{}", "{}")
+        and (found.subject, found.description) == (ours.subject, ours.description)
+        and {*found.blocks} <= {*ours.blocks}
+        and {*found.blocked_by} <= {*ours.blocked_by}
+    )
+
+
+def released(found: TaskFile, gone: frozenset[int]) -> TaskFile:
+    """A task that its loop has left to whoever has a part in it: to be done, unless that one said more, by anybody."""
+    return replace(
+        found,
+        status="pending" if found.status == found.metadata.loop_status else found.status,
+        blocks=tuple(number for number in found.blocks if number not in gone),
+        blocked_by=tuple(number for number in found.blocked_by if number not in gone),
+        metadata=replace(found.metadata, loop_id="", loop_status=None),
+    )
+
+
 def merged(found: TaskFile | None, ours: TaskFile, before: TaskFile | None = None) -> TaskFile:
     """What is to be written: ours, with all of another's that is not ours to say.
 

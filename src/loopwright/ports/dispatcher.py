@@ -26,11 +26,14 @@ class Errand:
         return self.path[-1]
 
 
+Short = Literal["budget", "time", "tokens"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
     """Why nothing more may begin for now."""
 
-    reason: Literal["budget", "time"]
+    reason: Short
     detail: str
 
 

@@ -9,6 +9,7 @@ from loopwright.app.views.status import Failures, Landed, LoopStatus
 from loopwright.engine.fold import Flight
 from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
 from loopwright.kernel.codec import encode, plain
+from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId, Question
 from loopwright.loops.feedback.state import FeedbackState
@@ -199,7 +200,7 @@ def test_of_several_questions_below_one_root_each_command_names_its_loop_and_the
     [
         ("running", True, "running", []),
         ("running", False, "interrupted", ["loop resume"]),
-        ("paused", False, "paused", ["loop resume"]),
+        ("paused", False, "paused", ["loop resume --budget USD"]),
         ("blocked", False, "blocked", ["loop explain"]),
         ("waiting", False, "waiting", []),
     ],
@@ -219,6 +220,43 @@ def test_a_pause_tells_the_numbers() -> None:
     )
     assert with_budget == "a limit was reached: $2.50 spent and $0.50 reserved of $25.00"
     assert without == "a limit was reached: $2.50 spent and $0.50 reserved"
+
+
+@pytest.mark.parametrize(
+    ("paused", "why", "command", "label"),
+    [
+        (
+            Paused(reason="budget", detail="budget of loop a: the next step reserves $1.00"),
+            "a limit was reached: budget of loop a: the next step reserves $1.00",
+            "loop resume --budget USD",
+            "Go on, with more than the $25.00 it has",
+        ),
+        (
+            Paused(reason="time", detail="60 of 60 seconds"),
+            "a limit was reached: 60 of 60 seconds",
+            "loop resume",
+            "Go on, once a longer `wall` is in loop.toml",
+        ),
+        (
+            Paused(reason="tokens"),
+            "a limit was reached: $2.50 spent and $0.50 reserved of $25.00",
+            "loop resume",
+            "Go on, once more `tokens` are in loop.toml",
+        ),
+    ],
+)
+def test_a_pause_names_only_what_goes_on_from_it(paused: Paused, why: str, command: str, label: str) -> None:
+    data = status.build(seen.seen(played(), row("paused")), (), {}, alive=False, paused=paused)
+    (need,) = data.needs
+    assert (need.why, need.command) == (why, command)
+    assert [(choice.command, choice.label) for choice in need.choices] == [(command, label)]
+
+
+@pytest.mark.parametrize(("word", "attempt"), [("running", 4), ("paused", 3), ("complete", 3)])
+def test_of_a_loop_that_counts_what_ended_no_attempt_is_under_way_while_it_stands_still(
+    word: Status, attempt: int
+) -> None:
+    assert status.shown_attempt(Standpoint(state="X", attempt=4, limit=9, ended=3), row(word)) == attempt
 
 
 def test_what_was_spent_is_marked_where_some_of_it_is_a_guess() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
-from loopwright.kernel.events import ConfigChanged, Created, Ended, Paused
+from loopwright.kernel.events import BudgetChanged, ConfigChanged, Created, Ended, Paused
 from loopwright.kernel.model import CheckResult, Ending, Outcome
 from loopwright.kernel.record import Record
 from loopwright.loops.course import Station
@@ -200,6 +200,24 @@ def test_a_pause_is_learned_be_it_by_a_limit_or_by_the_budget() -> None:
     assert [each["failure"] for each in lessons(limit)["failures.jsonl"]] == ["paused: 1 of 1 iterations are used"]
     budget = story(planned()).noted(Paused(reason="budget", detail="0.25 of 0.25"))
     assert [each["failure"] for each in lessons(budget)["failures.jsonl"]] == ["paused: 0.25 of 0.25"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "way"),
+    [
+        ("budget", "`loop resume --budget USD`, with more than the $0.75 it has"),
+        ("time", "`loop resume`, once a longer `wall` is in loop.toml"),
+    ],
+)
+def test_a_pause_at_a_limit_of_all_the_work_says_what_goes_on_from_it_until_it_does(
+    reason: Literal["budget", "time"], way: str
+) -> None:
+    at_work = story(planned()).begun(1)
+    paused = at_work.noted(Paused(reason=reason, detail="it is used up"))
+    shown = paused.scene("paused", budget=0.75)
+    assert (files.state_file(shown).needs, files.picture(shown).iteration) == (f"{way}: it is used up", 0)
+    again = paused.noted(BudgetChanged(usd=3.0, by="ann")).scene("running", budget=3.0)
+    assert (files.state_file(again).needs, files.picture(again).iteration) == ("", 1)
 
 
 def test_what_must_not_be_and_was_is_learned() -> None:

@@ -18,7 +18,7 @@ from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import dollars
+from loopwright.kernel.wording import dollars, way_on
 from loopwright.loops import closing
 from loopwright.loops.kind import Scene
 
@@ -113,8 +113,8 @@ async def closing_lines(
         lines = ended_lines(project, seen, halt.outcome, _held_gate(shown.needs))
         return lines if can_go_on else closing.without_advice(lines)
     if halt.why == "paused":
-        grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
-        return (f"Paused: {halt.detail}; {grant}." if can_go_on else f"Paused: {halt.detail}.",)
+        grant = f"; go on with {way_on(halt.reason, seen.row.budget)}" if can_go_on else ""
+        return (f"Paused: {halt.detail}{grant}.",)
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
         "Paused: a limit is reached." if halt.is_paused else "Stopped: a person is needed.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from loopwright.app.loops import View
 from loopwright.app.views.events import begun_in_words
-from loopwright.app.views.status import LoopStatus
+from loopwright.app.views.status import LoopStatus, shown_attempt
 from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
 from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.ledger import Entry, Ledger, Standing
@@ -68,7 +68,7 @@ def render(view: View, status: str) -> str:
 def _where(view: View, status: str) -> str:
     stand = view.standpoint
     of = f" of {stand.limit}" if stand.limit else ""
-    how_far = f"{view.kind.words.counter} {stand.attempt}{of}"
+    how_far = f"{view.kind.words.counter} {shown_attempt(stand, view.row)}{of}"
     return f"{stand.state}, {how_far}, {status}"
 
 

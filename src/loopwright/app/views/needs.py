@@ -7,13 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.kernel.actions import Ask, AwaitGate, Option
+from loopwright.kernel.events import Paused
 from loopwright.kernel.model import LoopId, Question
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import dollars
+from loopwright.kernel.wording import dollars, way_on
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
 
 _NONE = Question(question="")
+_OUT_OF_MONEY = Paused(reason="budget")
 # What every loop understands; the answers that are one loop's own say themselves how they are typed.
 _HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
 
@@ -43,11 +45,18 @@ class Need:
 
 
 def needs(
-    row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool = False, answered: bool = False
+    row: LoopRow,
+    waiting: tuple[Waiting, ...],
+    status: str,
+    *,
+    idle: bool = False,
+    answered: bool = False,
+    paused: Paused | None = None,
 ) -> tuple[Need, ...]:
     """`status` is the one shown, which knows that a controller died. `idle`: there is work beside, that nobody does.
 
-    `answered`: the last that happened is that a person said something, and nobody has gone on since.
+    `answered`: the last that happened is that a person said something, and nobody has gone on since. `paused`: the last
+    that happened is that a limit of all its work was reached.
     """
     if status == "cancelled":
         return ()
@@ -60,7 +69,7 @@ def needs(
         return asked
     if answered and status == "interrupted" and row.parent is None:
         return (_fix(row, "answered", "what a person said is recorded, and nobody has gone on with the loop since"),)
-    return (*asked, *_stopped(row, "interrupted" if asked and idle else status))
+    return (*asked, *_stopped(row, "interrupted" if asked and idle else status, paused or _OUT_OF_MONEY))
 
 
 def _told_apart_by(need: Need) -> str:
@@ -131,7 +140,7 @@ def _choice(option: Option) -> Choice:
     return Choice(label=one_line(option.label, 120), command=f"loop answer {option.how or _HOW.get(name, name)}")
 
 
-def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
+def _stopped(row: LoopRow, status: str, paused: Paused) -> tuple[Need, ...]:
     """A part goes on with its root, and only so."""
     if row.parent is not None:
         return ()
@@ -139,17 +148,19 @@ def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
         case "interrupted":
             return (_fix(row, status, "no controller is alive; it goes on from the last recorded event"),)
         case "paused":
-            spent = f"{dollars(row.spent, estimated=row.estimated)} spent and {dollars(row.reserved)} reserved"
-            of = "" if row.budget is None else f" of {dollars(row.budget)}"
-            choices = (
-                Choice(label="Go on", command="loop resume"),
-                Choice(label="Go on with a new budget", command="loop resume --budget USD"),
-            )
-            return (replace(_fix(row, status, f"a limit was reached: {spent}{of}"), choices=choices),)
+            return (_out_of(row, paused),)
         case "blocked":
             return (replace(_fix(row, status, "it cannot go on by itself"), command="loop explain"),)
         case _:
             return ()
+
+
+def _out_of(row: LoopRow, paused: Paused) -> Need:
+    spent = f"{dollars(row.spent, estimated=row.estimated)} spent and {dollars(row.reserved)} reserved"
+    of = "" if row.budget is None else f" of {dollars(row.budget)}"
+    command, _, terms = way_on(paused.reason, row.budget).removeprefix("`").partition("`")
+    need = _fix(row, "paused", f"a limit was reached: {one_line(paused.detail, 500) or f'{spent}{of}'}")
+    return replace(need, command=command, choices=(Choice(label=f"Go on{terms}", command=command),))
 
 
 def _fix(row: LoopRow, what: str, why: str) -> Need:

@@ -12,8 +12,11 @@ from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import AwaitGate
-from loopwright.kernel.events import Answered, GateDecided
+from loopwright.kernel.events import Answered, GateDecided, Paused
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.record import event_of
+from loopwright.kernel.wording import way_on
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
 
@@ -41,7 +44,24 @@ async def status_of_loop(
     lives = view.alive is not None if alive is None else alive
     decided = {gate.name: gate.status for gate in gates(view)}
     known = await waiting_for(project, view) if waiting is None else waiting
-    return status.build(view, known, decided, alive=lives, answered=answered)
+    paused = await _pause_of(project, view.row)
+    return status.build(view, known, decided, alive=lives, answered=answered, paused=paused)
+
+
+async def why_paused(project: Project, row: LoopRow) -> str:
+    """For whoever answers a loop that asks nothing; empty where no limit of all its work is what it stands still at."""
+    paused = await _pause_of(project, row)
+    if paused is None:
+        return ""
+    way = way_on(paused.reason, row.budget)
+    return f"it paused at its {paused.reason} ({one_line(paused.detail, 500)}); it goes on with {way}"
+
+
+async def _pause_of(project: Project, row: LoopRow) -> Paused | None:
+    """What a loop is short of that stands still at a limit of all its work; at one of its own it asks a person."""
+    newest = await project.store.read(row.id, after=row.seq - 1) if row.status == "paused" else ()
+    event = event_of(newest[-1]) if newest else None
+    return event if isinstance(event, Paused) else None
 
 
 async def status_document(project: Project) -> StatusDocument:

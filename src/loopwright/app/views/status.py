@@ -11,6 +11,8 @@ from typing import Literal
 from loopwright.app.loops import Unread, View
 from loopwright.app.views.needs import Need, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
+from loopwright.kernel.events import Paused
+from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import moment
@@ -92,12 +94,19 @@ class StatusDocument:
 
 
 def build(
-    view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *, alive: bool, answered: bool = False
+    view: View,
+    waiting: tuple[Waiting, ...],
+    gates: Mapping[str, str],
+    *,
+    alive: bool,
+    answered: bool = False,
+    paused: Paused | None = None,
 ) -> LoopStatus:
-    """`gates` are those decided; the ones that are waited for are pending. `answered` is as in `needs`."""
+    """`gates` are those decided; those that are waited for are pending. `answered` and `paused` are as in `needs`."""
     row, stand, outcome = view.row, view.standpoint, view.outcome
     status = shown_status(row, waiting, alive=alive)
     actions = () if view.is_over else view.wanted
+    idle = not alive and any(map(_is_work, actions))
     facts = view.kind.status(view.now.state)
     pending = {each.what.gate: "pending" for each in waiting if isinstance(each.what, AwaitGate)}
     return LoopStatus(
@@ -110,13 +119,13 @@ def build(
         system=facts.system,
         state=stand.state,
         capability=facts.capability,
-        attempt=stand.attempt,
+        attempt=shown_attempt(stand, row),
         limit=stand.limit,
         failures=_failures(stand.failures, outcome),
         gates={**gates, **pending},
         cost=cost_of(row),
         tasks=facts.tasks,
-        needs=needs(row, waiting, status, idle=not alive and any(map(_is_work, actions)), answered=answered),
+        needs=needs(row, waiting, status, idle=idle, answered=answered, paused=paused),
         next=_next(actions),
         last_activity=moment(row.updated),
         result=_landed(outcome) if outcome else None,
@@ -212,6 +221,10 @@ def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> 
     if row.status != "running" or alive:
         return row.status
     return "waiting" if waiting else "interrupted"
+
+
+def shown_attempt(stand: Standpoint, row: LoopRow) -> int:
+    return stand.attempt if stand.ended is None or row.status == "running" else stand.ended
 
 
 def beside(part: LoopStatus, above: LoopStatus, view: View) -> LoopStatus:

@@ -58,6 +58,8 @@ def how_to_begin(found: Listed | None, *, goes_on: bool, fresh: bool, anew: bool
         return "fresh"
     if goes_on or not anew:
         return "resume"
+    if found.alive is not None:
+        raise AlreadyRunning(found.row.id, found.alive)  # to go on with it is what its controller does
     if asks:
         return _asked(found)
     raise NeedsPerson(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loopwright.kernel.model import Ending, LoopId
-from loopwright.kernel.wording import counted, moment
+from loopwright.kernel.wording import counted, moment, way_on
 from loopwright.loops.course import Station
 from loopwright.loops.kind import Files, Noted, Scene
 from loopwright.loops.workflow.completion import ShipCard, render_complete
@@ -120,7 +120,7 @@ def state_file(scene: Scene[WorkflowState]) -> StateFile:
         waves=_waves(state, past),
         thorough=_thorough(state, past),
         loop=scene.loop,
-        needs=_needs(state),
+        needs=_needs(scene),
         criteria=criteria_status(evidence(state)) if past.runs else {},
     )
 
@@ -158,13 +158,12 @@ def _thorough(state: WorkflowState, past: WorkflowPast) -> ThoroughReview | None
 def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
     state, past = scene.state, scene.past
     lines = task_lines(state, past.begun)
-    over = state.course.station is Station.DONE
     shown = {task.id: task.status for task in lines}
     return ProgressPicture(
         title=_title(state),
         wave=wave_shown(lines),
         waves=max((task.wave for task in lines), default=0),
-        iteration=state.iterations + (1 if scene.status == "running" and not over else 0),
+        iteration=state.iterations + (scene.status == "running" and bool(state.running)),
         spent=scene.spent,
         estimated=scene.estimated,
         budget=scene.budget,
@@ -200,8 +199,11 @@ def _standing_still(state: WorkflowState) -> tuple[str, ...]:
     return ()
 
 
-def _needs(state: WorkflowState) -> str:
+def _needs(scene: Scene[WorkflowState]) -> str:
     """What a person is to do, how first: whoever has room for a line only cuts the rest."""
+    state, paused = scene.state, scene.past.paused
+    if paused is not None:
+        return f"{way_on(paused.reason, scene.budget)}: {paused.detail}"
     match state.course.station:
         case Station.ESCALATED:
             asked = escalation(state)

@@ -72,6 +72,7 @@ def stand(state: WorkflowState) -> Standpoint:
         state=c.where(state),
         attempt=now.iterations + running,
         limit=most.iterations or 0,
+        ended=now.iterations,
         failures=now.failures,
         findings=state.thorough.blockers if state.thorough else (),
         headline=f"{state.done} of {counted(len(state.tasks), 'task')} done" if state.tasks else "",

@@ -48,6 +48,7 @@ class WorkflowPast:
     commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the checks that are configured
     runs: tuple[CommandRun, ...] = ()  # what the last verification ran
     stopped: Stopped | None = None
+    paused: Paused | None = None  # at a limit of all its work, with nothing since
     learned: Mapping[str, tuple[Noted, ...]] = field(default_factory=dict)  # by file
     newest: int = 0  # the record that the last of them come from
     seq: int = 0  # the last record
@@ -57,7 +58,8 @@ def folded(known: WorkflowPast | None, record: Record, state: WorkflowState) -> 
     """With one record more; `state` is the workflow after it."""
     before = known or WorkflowPast(started=record.at)
     event = event_of(record)
-    now = replace(before, updated=record.at, seq=record.seq)
+    paused = event if isinstance(event, Paused) else None
+    now = replace(before, updated=record.at, seq=record.seq, paused=paused)
     if event is None:
         return now
     if isinstance(event, Created):

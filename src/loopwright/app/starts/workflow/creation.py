@@ -14,7 +14,7 @@ from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.app.starts.workflow.inner import INNER, child_of, roles_needed
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
-from loopwright.errors import NeedsPerson, UsageError
+from loopwright.errors import AlreadyRunning, NeedsPerson, UsageError
 from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
 from loopwright.loops.workflow.limits import WorkflowLimits
@@ -121,6 +121,8 @@ async def create_alone(project: Project, settings: Settings, asked: WorkflowRequ
     """
     with locked_file(project.root / STATE_FOLDER / _LOCK):
         for other in await unfinished(project):
+            if other.alive is not None:
+                raise AlreadyRunning(other.row.id, other.alive)
             raise NeedsPerson(
                 f"loop {other.row.id} is not finished; go on with it with `loop resume --loop {other.row.id}`, or end"
                 f" it with `loop cancel --loop {other.row.id}`, then try again"
