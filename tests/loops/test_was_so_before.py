@@ -29,11 +29,16 @@ def asked(base: ChecksReported, attempt: ChecksReported, trust: Trust = v.NOW) -
 
 def test_the_question_says_that_it_was_so_and_what_forgives_it() -> None:
     ask = asked(f.red(f.FAILURE, f.ANOTHER), f.red(f.FAILURE))
-    before = f"; it was so before, on the base: t::one - assert 1 == 2; {FORGIVE}"
+    before = f"; what fails was so before, on the base: t::one - assert 1 == 2; {FORGIVE}"
     assert ask.why.endswith(before)
     assert before in ask.question
     both = f.red(f.FAILURE, f.ANOTHER)
     assert "t::one - assert 1 == 2 and 1 other; mend it" in asked(both, both).why
+
+
+def test_a_check_of_which_the_exit_code_is_all_that_is_known_is_to_be_mended() -> None:
+    ended = f.red(replace(NOT_RUN, guidance=""))
+    assert asked(ended, ended).why.endswith("; what fails was so before, on the base: exit code 2; mend it")
 
 
 def test_what_only_this_loop_broke_was_not_so_before() -> None:
@@ -53,8 +58,8 @@ def test_a_workflow_says_it_of_its_tasks_and_what_cannot_be_forgiven() -> None:
     failed = w.stuck(1, w.NOT_COLLECTED, NOT_RUN)
     state = w.play(state, w.scores(w.TOOL), w.SAID, w.plans(w.task(1)), failed)
     why = (
-        "1 of 1 iterations are used; it was so before, on the base: t - collection failure: AttributeError: no py.test"
-        " and 1 other; its tests did not all run: mend it"
+        "1 of 1 iterations are used; what fails was so before, on the base: t - collection failure: AttributeError:"
+        " no py.test and 1 other; its tests did not all run: mend it"
     )
     assert w.wanted(state, Ask).why == why
     assert w.wanted(state, Ask).question.startswith(f"Paused: {why}. 0 of 1 task done")
@@ -63,4 +68,4 @@ def test_a_workflow_says_it_of_its_tasks_and_what_cannot_be_forgiven() -> None:
 def test_a_session_of_tickets_says_it_too() -> None:
     state = t.play(t.session(trust=v.NOW, max=1), v.RED)
     ask = t.wanted(t.play(state, t.MADE, t.saved("c1"), t.passes(), v.RED, t.SAID), Ask)
-    assert ask.why.endswith(f"it was so before, on the base: t::old - assert 1 == 2; {FORGIVE}")
+    assert ask.why.endswith(f"what fails was so before, on the base: t::old - assert 1 == 2; {FORGIVE}")

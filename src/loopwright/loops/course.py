@@ -299,8 +299,11 @@ def was_so_before(course: Course, failing: tuple[Finding, ...]) -> tuple[str, ..
         return ()
     more = f" and {counted(len(known) - 1, 'other')}" if known[1:] else ""
     tables = ", ".join(f"[checks.{name}]" for name in course.red)
-    advice = guided(known) or f"mend it, or forgive it with `baseline = true` in {tables} of loop.toml"
-    return (f"it was so before, on the base: {told_with_cause(known[0])}{more}; {advice}",)
+    # An exit code alone cannot tell old from new: forgiven, it would judge nothing.
+    is_forgivable = any(each.category != "checks" for each in known)
+    forgive = f", or forgive it with `baseline = true` in {tables} of loop.toml" if is_forgivable else ""
+    advice = guided(known) or f"mend it{forgive}"
+    return (f"what fails was so before, on the base: {told_with_cause(known[0])}{more}; {advice}",)
 
 
 def cleaning_up(state: S) -> S:
