@@ -119,6 +119,18 @@ def test_a_test_check_that_is_red_on_the_base_is_written_and_baseline_explained(
     assert "[checks.test]" in text.splitlines()
 
 
+def test_a_test_file_that_cannot_be_imported_is_forgiven_by_no_baseline(tmp_path: Path) -> None:
+    """Nor is it told as if it were: no attempt would pass."""
+    run = f'[checks.test]\nrun = ["{sys.executable}", "-m", "pytest", "tests"]\nbaseline = true\n'
+    made = with_checks(tmp_path / "repo", run)
+    made.repo.write("tests/test_a.py", "import sys\n\nsys.nothing()\n")
+    made.repo.commit("Tests of another time")
+    told = made.loop("doctor", "--run").out
+    (line,) = (line for line in told.splitlines() if "red on the base" in line)
+    assert "AttributeError: module 'sys' has no attribute 'nothing'; its tests did not all run, which" in line
+    assert line.endswith(". A loop has to mend that")
+
+
 def test_red_tests_of_every_package_below_are_in_force(tmp_path: Path) -> None:
     files = {"a/Makefile": "test:\n\ttrue\n", "b/Makefile": "test:\n\tfalse\n"}
     done = loop(project(tmp_path / "repo", files).path, "setup", "--json")

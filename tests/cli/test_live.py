@@ -126,6 +126,8 @@ def test_a_command_of_a_task_that_failed_is_told_in_red() -> None:
     assert style_of(seen, KINDS) == "red"
     met = replace(event, also=(replace(unmet, passed=True, failures=()),))
     assert style_of(replace(seen, event=met), KINDS) == "green"
+    on_base = replace(event, key=Key("preflight"))
+    assert style_of(replace(seen, event=on_base), KINDS) == "bold red"  # before anybody was paid
 
 
 def test_the_view_steps_aside_and_comes_back() -> None:

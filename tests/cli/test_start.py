@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -230,7 +231,8 @@ def test_why_a_task_does_not_run_is_explained(tmp_path: Path) -> None:
         "Held up:\n"
         "  T-001 is not begun: 2 of 2 iterations are used\n"
         "  T-002 waits for T-001 (not begun)\n"
-        "  T-001 failed its verification 2 times; is its command right? test -f one.txt\n"
+        f"  T-001 failed its verification 2 times: check 'test' failed: `{sys.executable} check.py` ended with"
+        " exit code 1 and 1 other\n"
         "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
     )
 

@@ -145,6 +145,10 @@ FORBIDDEN = finding("the names are blue", requirement="mustNot-1")
 
 RED = finding("assert 1 == 2", Severity.HIGH, rule="t::one", category="tests")
 OTHER_RED = finding("assert 3 == 4", Severity.HIGH, rule="t::two", category="tests")
+NOT_COLLECTED = replace(
+    finding("t - collection failure", Severity.HIGH, rule="t", category="tests"),
+    evidence="t.py:1: in <module>\nE   AttributeError: no py.test",
+)
 NO_CHANGE = engine_finding("no-change", "Nothing was changed")
 
 

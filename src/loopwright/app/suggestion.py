@@ -107,4 +107,5 @@ def _remark(chosen: Chosen) -> str:
         return "It found something on the base: `baseline` forgives that, and only what is new counts."
     if _is_asleep(chosen):
         return f"Red on the base, and an exit code cannot tell old from new: mend it, then put this in force. {run.why}"
-    return f"{said_of(run)[0].upper()}{said_of(run)[1:]}. A loop has to mend that; `baseline = true` forgives it."
+    forgiven = "; `baseline = true` forgives it" if run.is_forgivable else ""
+    return f"{said_of(run)[0].upper()}{said_of(run)[1:]}. A loop has to mend that{forgiven}."

@@ -111,6 +111,7 @@ def run_lines(runs: tuple[FirstRun, ...]) -> Iterator[Remark]:
         word: Word = "fix" if run.word == "cannot run" else "ok" if run.word == "ok" else "warn"
         said = describe_failure(run) if run.word == "cannot run" else f"{run.check.name}: {said_of(run)}"
         if run.word == "red":
-            said += f". A loop has to mend that, unless `baseline = true` in [checks.{run.check.name}] forgives it"
+            unless = f", unless `baseline = true` in [checks.{run.check.name}] forgives it" if run.is_forgivable else ""
+            said += f". A loop has to mend that{unless}"
         yield Remark(word, "run", said)
         yield from (Remark(word, "", f"| {line}") for line in run.last)

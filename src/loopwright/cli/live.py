@@ -34,6 +34,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.model import Key
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import told
+from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 from loopwright.ports.agent import Update
 
@@ -147,7 +148,8 @@ def style_of(seen: Seen, kinds: Kinds) -> str:
 def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, words: Words) -> str:
     match event:
         case ChecksReported(results=results, findings=findings, also=also):
-            return "green" if results and all(each.passed for each in (*results, *also)) and not findings else "red"
+            passed = results and all(each.passed for each in (*results, *also)) and not findings
+            return "green" if passed else "bold red" if event.key.step == PREFLIGHT else "red"
         case AgentReported(report=report) if report.verdict is not None:
             return "green" if words.passes(report) else "red"
         case Ended(outcome=outcome):

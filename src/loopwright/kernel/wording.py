@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from loopwright.kernel.findings import cut
@@ -16,6 +17,7 @@ NO_SANDBOX = "No sandbox: agents and checks run with your permissions."
 NOT_PROMISED = "An agent that means to could speak for you: docs/guide/guarantees.md says what is not promised."
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
+_ERROR = re.compile(r"^E?\s*((?:\w+\.)*\w*(?:Error|Exception)\b: .+)", re.MULTILINE)
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 
@@ -65,6 +67,22 @@ def place(finding: Finding) -> str:
 def told(finding: Finding, limit: int = 300) -> str:
     """`file:line - issue` on one line; a failing test is `id - message (file:line)`."""
     return one_line(_sentence(finding), limit) + (" (it came back: one step graver)" if finding.came_back else "")
+
+
+def last_error(finding: Finding) -> str:
+    """The last line of its text that names an error, where its own sentence does not: a runner that could not collect
+    a file says no more than that."""
+    found = _ERROR.findall(finding.evidence)
+    return one_line(found[-1], 300) if found and found[-1].strip() not in finding.issue else ""
+
+
+def told_with_cause(finding: Finding) -> str:
+    return ": ".join(filter(None, (told(finding), last_error(finding))))
+
+
+def guided(findings: Iterable[Finding]) -> str:
+    """What a check says is to be done, where that is more than to mend what it found."""
+    return next((each.guidance for each in findings if each.category == "checks" and each.guidance), "")
 
 
 def told_in_full(finding: Finding) -> str:

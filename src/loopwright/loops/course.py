@@ -16,7 +16,7 @@ from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.trust import Trust
-from loopwright.kernel.wording import ANSWERED
+from loopwright.kernel.wording import ANSWERED, counted, guided, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
@@ -157,6 +157,7 @@ class Course:
     merge_accepted: bool = False
     preflighted: bool = False  # the checks were tried on the base
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
+    red: tuple[str, ...] = ()  # the checks that said so here, before anybody was paid
     told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
     told_untested: bool = False  # the maker heard that no check looks at the change
     lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
@@ -284,10 +285,31 @@ def tried_on_the_base(state: S, trust: Trust) -> S:
 
 def told_apart(course: Course, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What was wrong before the loop began says so: whoever reads it did not break it."""
-    known = {each.rule for each in course.before if each.rule}
+    known = {_known_by(each) for each in course.before} - {""}
     return tuple(
-        replace(each, issue=f"(was so before you) {each.issue}") if each.rule in known else each for each in findings
+        replace(each, issue=f"(was so before you) {each.issue}") if _known_by(each) in known else each
+        for each in findings
     )
+
+
+def _known_by(finding: Finding) -> str:
+    """A test by its id, a check by its name. The rule of a linter is broken in more than one place."""
+    return finding.rule if finding.category in ("tests", "checks") else finding.fingerprint
+
+
+def was_so_before(course: Course, failing: tuple[Finding, ...]) -> tuple[str, ...]:
+    """For whoever is asked: that no attempt broke this, and what can be done. Only where the base was tried."""
+    fails = {_known_by(each) for each in failing} - {""}
+    known = tuple(each for each in course.before if _known_by(each) in fails)
+    if not known or not course.red:
+        return ()
+    more = f" and {counted(len(known) - 1, 'other')}" if known[1:] else ""
+    tables = ", ".join(f"[checks.{name}]" for name in course.red)
+    # An exit code alone cannot tell old from new: forgiven, it would judge nothing.
+    is_forgivable = any(each.category != "checks" for each in known)
+    forgive = f", or forgive it with `baseline = true` in {tables} of loop.toml" if is_forgivable else ""
+    advice = guided(known) or f"mend it{forgive}"
+    return (f"what fails was so before, on the base: {told_with_cause(known[0])}{more}; {advice}",)
 
 
 def cleaning_up(state: S) -> S:
@@ -299,9 +321,10 @@ def at_the_gate(state: S) -> S:
     return stationed(state, Station.GATE)
 
 
-def escalated(state: S, reasons: tuple[str, ...]) -> S:
-    """With a question to a person."""
-    return steered(stationed(state, Station.ESCALATED), reasons=reasons, asked=state.course.asked + 1)
+def escalated(state: S, reasons: tuple[str, ...], failing: tuple[Finding, ...] = ()) -> S:
+    """With a question to a person; `failing` is what fails, of which some may have failed before."""
+    why = (*reasons, *was_so_before(state.course, failing))
+    return steered(stationed(state, Station.ESCALATED), reasons=why, asked=state.course.asked + 1)
 
 
 def done(state: S, outcome: Outcome) -> S:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.agents.redaction import secrets_in
 from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.environment import Digests, as_activated, for_checks, program
 from loopwright.adapters.checks.started import located
@@ -251,3 +252,8 @@ def test_colours_do_not_fill_what_a_brief_shows(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", code))])
     (failure,) = asyncio.run(made.only(made.candidate({"a.py": "1\n"}))).failures
     assert "\nred words" in failure.evidence
+
+
+def test_where_a_shell_stands_is_no_password() -> None:
+    places = {"PWD": "/my-project", "OLDPWD": "/home/me/my work"}
+    assert secrets_in({**places, "DB_PWD": "hunter-2000"}) == {"hunter-2000": "DB_PWD"}

@@ -11,7 +11,7 @@ from loopwright.adapters.checks.first_run import (
     said_of,
     what_to_do,
 )
-from loopwright.adapters.checks.judgement import Ran, Standard, judge
+from loopwright.adapters.checks.judgement import Ran, Standard, failures, judge, mark
 from loopwright.adapters.checks.reports import Report
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
@@ -24,9 +24,12 @@ AGAIN = "let `loop setup --force` look again for what is here"
 FAILED = Finding(severity=Severity.HIGH, issue="it is 3", rule="tests/test_a.py::test_b", category="tests")
 
 
-def seen(check: CheckSettings, ran: Ran, install: str = "pip install -e '.[tests]'") -> FirstRun:
+def seen(
+    check: CheckSettings, ran: Ran, install: str = "pip install -e '.[tests]'", *, same_on_base: bool = False
+) -> FirstRun:
     """As the engine would have judged this run on the base."""
-    judged = judge(check, ran, Standard())
+    known = frozenset(map(mark, failures(check, ran))) if same_on_base else frozenset[str]()
+    judged = judge(check, ran, Standard(failing=known))
     tests = ran.report.tests if ran.report else None
     result = CheckResult(
         name=check.name,
@@ -52,6 +55,19 @@ def test_tests_that_fail_are_red_and_named() -> None:
     run = seen(COUNTING, exited(1, report=Report(tests=2, failures=(FAILED,))))
     assert (run.word, run.runs) == ("red", True)
     assert said_of(run) == "red on the base, 2 tests, 1.2 s: tests/test_a.py::test_b"
+
+
+def test_tests_that_could_not_be_collected_say_why_and_are_forgiven_by_no_baseline() -> None:
+    missed = replace(FAILED, rule="t.a", issue="t.a - collection failure", evidence="E   AttributeError: no 'test'")
+    broken = exited(2, report=Report(tests=1, failures=(missed,)))
+    for check in (COUNTING, replace(COUNTING, baseline=True)):
+        run = seen(check, broken, same_on_base=True)
+        assert (run.word, run.failing[0]) == ("red", "t.a")
+        assert said_of(run) == (
+            "red on the base, 1 test, 1.2 s: t.a; check 'test' failed: `python -m pytest --junitxml={report}` ended"
+            " with exit code 2; AttributeError: no 'test'; its tests did not all run, which `baseline = true` does not"
+            " forgive: mend what stops them, or leave that file out in `run` of [checks.test] (`--ignore=FILE`)"
+        )
 
 
 def test_of_many_failing_tests_three_are_named() -> None:

@@ -46,6 +46,17 @@ def test_forgiven_tests_do_not_excuse_an_ending_that_they_do_not_explain() -> No
         assert not judge(PYTEST, ended(exit_code, failing("a")), on_base).passed
 
 
+def test_a_run_that_stopped_before_its_tests_is_not_forgiven_where_the_base_stops_alike() -> None:
+    """Else the base, which is as itself, reads as green, and every attempt after it fails."""
+    broken = ended(2, failing("a"), tail="E   AttributeError: module 'py' has no attribute 'test'")
+    judged = judge(PYTEST, broken, Standard(tests=9, failing=frozenset(map(mark, failures(PYTEST, broken)))))
+    assert (judged.passed, judged.known, [each.rule for each in judged.failures]) == (False, (), ["a", "test"])
+    assert judged.failures[-1].guidance == (
+        "its tests did not all run, which `baseline = true` does not forgive: mend what stops them, or leave that file"
+        " out in `run` of [checks.test] (`--ignore=FILE`)"
+    )
+
+
 def test_a_report_full_of_failures_fails_whatever_the_exit_code() -> None:
     assert not judge(PYTEST, ended(0, failing("a")), Standard()).passed
 

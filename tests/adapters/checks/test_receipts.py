@@ -225,6 +225,12 @@ def test_a_pass_that_forgave_something_holds_for_its_own_base_only() -> None:
     assert stands(replace(PASSED, forgiven=True), base=Commit("b"), step="s9")
 
 
+def test_a_pass_of_when_a_run_without_its_tests_was_forgiven_is_made_again() -> None:
+    stopped = replace(PASSED, forgiven=True, command=("python", "-m", "pytest"), exit_code=2)
+    assert not stands(stopped, base=PASSED.base, step=PASSED.step)
+    assert stands(replace(stopped, exit_code=1), base=PASSED.base, step=PASSED.step)
+
+
 def test_a_receipt_that_cannot_be_read_is_none() -> None:
     assert read_receipt(encode(PASSED)) == PASSED
     assert [read_receipt(text) for text in (None, "", "{}", '{"key": 1}', encode(PASSED)[:-3])] == [None] * 5

@@ -231,7 +231,7 @@ SENTENCES: list[tuple[Logged, str]] = [
             tree=Tree("t"),
             results=(CheckResult(name="test", passed=False, note="it names a.csv, which git ignores"),),
         ),
-        "checks on the base, before anybody worked: test failed, 0 failures: it names a.csv, which git ignores",
+        "checks on the base, before anybody worked: RED: test failed, 0 failures: it names a.csv, which git ignores",
     ),
     (
         ChecksReported(
@@ -247,8 +247,36 @@ SENTENCES: list[tuple[Logged, str]] = [
             ),
         ),
         (
-            "checks on the base, before anybody worked: lint failed, 2 failures: one is wrong;"
+            "checks on the base, before anybody worked: RED: lint failed, 2 failures: one is wrong;"
             " test failed, 1 failure: ModuleNotFoundError: No module named 'yaml'"
+        ),
+    ),
+    (
+        ChecksReported(
+            key=Key("preflight"),
+            tree=Tree("t"),
+            results=(
+                CheckResult(
+                    name="test",
+                    passed=False,
+                    tests=1,
+                    note="2 more failures are not shown",
+                    failures=(
+                        Finding(
+                            severity=Severity.HIGH,
+                            category="tests",
+                            rule="t.a",
+                            issue="t.a - collection failure",
+                            evidence="t/a.py:2: in <module>\nE   AttributeError: module 'py' has no attribute 'test'",
+                        ),
+                        Finding(severity=Severity.HIGH, category="checks", issue="exit code 2", guidance="mend it"),
+                    ),
+                ),
+            ),
+        ),
+        (
+            "checks on the base, before anybody worked: RED: test failed, 2 failures, 1 test: t.a - collection failure:"
+            " AttributeError: module 'py' has no attribute 'test'; 2 more failures are not shown; mend it"
         ),
     ),
     (

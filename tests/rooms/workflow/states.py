@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, Finding
 from loopwright.loops.workflow.beginning import start
 from loopwright.loops.workflow.plan import PlannedTask, waves_of
 from loopwright.loops.workflow.schedule import admitted, finished, laid_out
@@ -29,9 +29,9 @@ def begun(state: WorkflowState) -> WorkflowState:
     return admitted(state)
 
 
-def standing(state: WorkflowState, index: int, how: TaskStanding, *, stuck: int = 0) -> WorkflowState:
+def standing(state: WorkflowState, index: int, how: TaskStanding, *failures: Finding, stuck: int = 0) -> WorkflowState:
     """A task taken out of what may begin, or is under way."""
-    state = with_task(state, index, replace(state.tasks[index], standing=how, stuck=stuck))
+    state = with_task(state, index, replace(state.tasks[index], standing=how, stuck=stuck, failures=failures))
     running = tuple(each for each in state.running if each != index)
     state = replace(state, running=running, ready=tuple(each for each in state.ready if each != index))
     return replace(state, train=(*state.train, index)) if how is TaskStanding.MADE else state

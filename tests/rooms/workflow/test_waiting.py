@@ -5,6 +5,7 @@ from dataclasses import replace
 from loopwright.loops.kind import Lane
 from loopwright.loops.workflow.state import TaskStanding, with_task
 from loopwright.loops.workflow.waiting import explained, queued
+from tests.loops.workflow import NOT_COLLECTED, RED, finding
 from tests.rooms.workflow.states import at_work, begun, done, planned, standing
 
 
@@ -74,11 +75,23 @@ def test_a_limit_that_is_reached_lets_none_begin() -> None:
 
 def test_the_usual_troubles_are_named() -> None:
     state = at_work(planned(1, verify=("test", "-f", "a b")), planned(2))
-    stuck = standing(standing(state, 0, TaskStanding.RUNNING, stuck=2), 1, TaskStanding.RUNNING, stuck=3)
+    own = finding("exit code 1", requirement="T-001")
+    stuck = standing(state, 0, TaskStanding.RUNNING, own, stuck=2)
+    stuck = standing(stuck, 1, TaskStanding.RUNNING, stuck=3)
     unlimited = replace(stuck, allowance=replace(stuck.allowance, iterations=None))
     assert explained(unlimited) == (
         "T-001 failed its verification 2 times; is its command right? test -f 'a b'",
         "T-002 failed its verification 3 times",
         "nobody advises on T-001, T-002: no panel is named in [roles] of loop.toml, so it is tried again without",
         "the iterations are not limited; 3 failures of one task in the same way, or 25 in all, still pause it",
+    )
+
+
+def test_a_command_that_passes_is_not_blamed_for_the_check_that_fails() -> None:
+    state = at_work(planned(1, verify=("python", "-c", "print(1)")), planned(2))
+    state = standing(state, 0, TaskStanding.RUNNING, NOT_COLLECTED, RED, stuck=3)
+    state = standing(state, 1, TaskStanding.RUNNING, RED, stuck=2)
+    assert explained(state)[:2] == (
+        "T-001 failed its verification 3 times: t - collection failure: AttributeError: no py.test and 1 other",
+        "T-002 failed its verification 2 times: t::one - assert 1 == 2",
     )

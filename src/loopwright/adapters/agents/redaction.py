@@ -22,7 +22,8 @@ _HANDED = 12  # a value that was handed over by name and is that long and no wor
 
 
 def looks_secret(name: str) -> bool:
-    return _SECRET_NAME.search(name) is not None
+    """`PWD` alone is where a shell stands; `DB_PWD` is a password."""
+    return name != "PWD" and _SECRET_NAME.search(name) is not None
 
 
 def secrets_in(environment: Mapping[str, str], handed: Collection[str] = ()) -> dict[str, str]:

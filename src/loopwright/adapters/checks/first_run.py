@@ -13,6 +13,7 @@ from loopwright.adapters.checks.ignored_files import said_of_ignored
 from loopwright.adapters.checks.runnable import FOUND_NO_TEST
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import CheckResult, Finding
+from loopwright.kernel.wording import guided, last_error
 
 Word = Literal["ok", "red", "slow", "cannot run", "skipped"]
 LAST_LINES = 8
@@ -38,6 +39,8 @@ class FirstRun:
     seconds: float = 0.0
     tests: int | None = None
     failing: tuple[str, ...] = ()  # tests, or what else is wrong, each in a line
+    cause: str = ""  # of the first of these, where its name does not say it
+    is_forgivable: bool = True  # a baseline would do, where it is red
     why: str = ""
     last: tuple[str, ...] = ()  # lines of the output
     advice: str = ""
@@ -69,6 +72,8 @@ def first_run(check: CheckSettings, result: CheckResult, install: str = "") -> F
         seconds=result.seconds,
         tests=result.tests,
         failing=failing if word in ("ok", "red") else (),
+        cause=last_error(result.failures[0]) if word == "red" and result.failures else "",
+        is_forgivable=not guided(result.failures),
         why="" if word == "ok" else why,
         last=() if word == "ok" else last,
         advice=_advice(word, result, "\n".join((why, *last)), install),
@@ -77,7 +82,7 @@ def first_run(check: CheckSettings, result: CheckResult, install: str = "") -> F
 
 def _advice(word: Word, result: CheckResult, said: str, install: str) -> str:
     if word == "red":
-        return said_of_ignored(result.note)
+        return "; ".join(filter(None, (said_of_ignored(result.note), guided(result.failures))))
     # A file that `copy` brings along is nothing that somebody installs.
     return what_to_do(said, install) if word == "cannot run" and not said_of_ignored(said) else ""
 
@@ -165,7 +170,7 @@ def said_of(run: FirstRun) -> str:
         case "red":
             rest = len(run.failing) - _MOST_NAMED
             more = f" and {rest} more" if rest > 0 else ""
-            because = f"; {run.advice}" if run.advice else ""
+            because = "".join(f"; {each}" for each in (run.cause, run.advice) if each)
             return f"red on the base, {count}{took}: {'; '.join(run.failing[:_MOST_NAMED])}{more}{because}"
         case "slow" | "skipped":
             return run.why

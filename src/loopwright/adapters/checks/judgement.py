@@ -139,7 +139,8 @@ def failures(spec: CheckSettings, ran: Ran) -> tuple[Finding, ...]:
     elif ran.tests == 0 and (spec.report == "junit" or ran.runner):
         found = (*found, _engine(spec, "no-tests", f"check {spec.name!r} ran no test at all", ran))
     if _ended_badly(spec, ran):
-        return (*found, _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran))
+        ended = _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran)
+        return (*found, replace(ended, guidance=_not_forgiven(spec) if fell_short(spec.run, ran.exit_code) else ""))
     return (_unexplained(spec, ran),) if ran.exit_code != 0 and not found else found
 
 
@@ -177,14 +178,30 @@ def _ended_badly(spec: CheckSettings, ran: Ran) -> bool:
     """Whether it ended in a way that failing tests do not explain, so that forgiving them forgives too much."""
     if spec.report == "coverage":
         return ran.exit_code != 0  # such a report says nothing of tests that fail
-    return ran.exit_code is None or (is_pytest(spec.run) and ran.exit_code not in (0, 1))
+    return ran.exit_code is None or fell_short(spec.run, ran.exit_code)
+
+
+def fell_short(command: tuple[str, ...], exit_code: int | None) -> bool:
+    """Whether the runner itself says that it stopped before its tests had run, as where one cannot be imported.
+
+    Nobody knows how those would have come out, so that a base where it is the same excuses nothing.
+    """
+    return is_pytest(command) and exit_code not in (0, 1)
+
+
+def _not_forgiven(spec: CheckSettings) -> str:
+    return (
+        "its tests did not all run, which `baseline = true` does not forgive: mend what stops them, or leave that file"
+        f" out in `run` of [checks.{spec.name}] (`--ignore=FILE`)"
+    )
 
 
 def judge(spec: CheckSettings, ran: Ran, standard: Standard, flaky: tuple[str, ...] = ()) -> CheckJudgement:
     """The verdict. `flaky` are ids of tests that were proven so."""
     found = failures(spec, ran)
+    forgives = spec.baseline and not fell_short(spec.run, ran.exit_code)
     known = tuple(
-        mark(f) for f in found if spec.baseline and mark(f) in standard.failing and _forgivable(spec, ran, standard, f)
+        mark(f) for f in found if forgives and mark(f) in standard.failing and _forgivable(spec, ran, standard, f)
     )
     forgiven = {*known, *(flaky if spec.flaky == "warn" else ())}
     left = tuple(finding for finding in found if mark(finding) not in forgiven)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.ids import Outcomes, without
-from loopwright.adapters.checks.judgement import Rewriting, Standard
+from loopwright.adapters.checks.judgement import Rewriting, Standard, fell_short
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
@@ -125,6 +125,8 @@ def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
         return False  # of before anybody looked at what a run does to the files that it judges
     if receipt.result == "fail":
         return receipt.step == step and receipt.base == base
+    if receipt.forgiven and fell_short(receipt.command, receipt.exit_code):
+        return False  # of before this was not forgiven
     return receipt.base == base if receipt.forgiven or receipt.wrote.is_any else True
 
 

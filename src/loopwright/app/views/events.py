@@ -41,7 +41,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
-from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, dollars, moment, told
+from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, dollars, guided, moment, told, told_with_cause
 from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 
@@ -196,16 +196,19 @@ def _demands(results: tuple[CheckResult, ...]) -> list[str]:
 def _on_base(event: ChecksReported) -> str:
     if event.unable:
         return "cannot run: " + one_line("; ".join(event.unable), 300)
-    return "on the base, before anybody worked: " + "; ".join(map(_check_on_base, event.results))
+    red = "" if all(result.passed for result in event.results) else "RED: "
+    return f"on the base, before anybody worked: {red}" + "; ".join(map(_check_on_base, event.results))
 
 
 def _check_on_base(result: CheckResult) -> str:
     """Red on the base is red for whoever works, so it says why: what cannot be imported above all, then the first."""
     texts = [text for each in result.failures for text in (each.issue, each.evidence)]
     missing = [found[0] for text in texts if (found := _MISSING.search(text))]
-    tests = [told(each) for each in result.failures if each.category != "checks"]  # else all known is the exit code
-    why = result.note or "".join([*missing, *tests][:1])
-    return _check(result) if result.passed or not why else f"{_check(result)}: {one_line(why, 300)}"
+    # Of a check alone all that is known is the exit code.
+    tests = [told_with_cause(each) for each in result.failures if each.category != "checks"]
+    why = [*[*missing, *tests][:1], result.note, guided(result.failures)]
+    said = "; ".join(one_line(each, 400) for each in why if each)
+    return _check(result) if result.passed or not said else f"{_check(result)}: {said}"
 
 
 def _asks(claim: Claim) -> str:

@@ -220,7 +220,7 @@ def _next_iteration(state: FeedbackState) -> FeedbackState:
 
 def _after_iteration(state: FeedbackState) -> FeedbackState:
     reasons = limits_reached(state)
-    return c.escalated(state, reasons) if reasons else with_open_iteration(state)
+    return c.escalated(state, reasons, state.past[-1].failures) if reasons else with_open_iteration(state)
 
 
 # --- landing ----------------------------------------------------------------------------------------

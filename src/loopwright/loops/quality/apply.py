@@ -226,7 +226,7 @@ def decided(state: QualityState, gate: GateRecord) -> QualityState:
 def _blocked(state: QualityState, *why: str) -> QualityState:
     """A fix that another review will see; or, after the last review, a person."""
     if reached(reviews_made(state), state.allowance):
-        return c.escalated(state, (limit_reached(state), *why))
+        return c.escalated(state, (limit_reached(state), *why), state.rounds[-1].findings)
     last = state.rounds[-1]
     if state.plan.firm and not last.judged and any(each.rule in _MUTE_NO for each in last.findings):
         return c.escalated(state, ("the reviewer does not pass it and does not say why", *why))

@@ -196,7 +196,8 @@ def _announced(state: TicketsState) -> TicketsState:
         case Decision.APPROVE:
             return _next_group(state) if state.groups else landed_or_left(state)
         case Decision.ESCALATE:
-            return c.escalated(state, (f"ticket {state.ticket.number} of {state.allowance} was not approved",))
+            why = f"ticket {state.ticket.number} of {state.allowance} was not approved"
+            return c.escalated(state, (why,), state.ticket.findings)
         case _:
             return _reworked(state)
 

@@ -31,11 +31,13 @@ _GUIDED = Option(
     choice="revise", label="Go on with new guidance", prompt="revise GUIDANCE: it goes to all that follows"
 )
 BLOCKER = "BLOCKER"
+_ON_FAILING = (Stopped.LIMIT, Stopped.STUCK)  # asked because something fails
 NOTHING_DONE = "no task changed anything: all of them pass as it is, by their own commands; was it done already"
 
 
 def stopped(state: WorkflowState, kind: Stopped, *why: str) -> WorkflowState:
-    return c.escalated(replace(state, stopped=kind), why)
+    fails = tuple(each for task in state.tasks if task.standing is not TaskStanding.DONE for each in task.failures)
+    return c.escalated(replace(state, stopped=kind), why, fails if kind in _ON_FAILING else ())
 
 
 def escalation(state: WorkflowState) -> Escalation:
@@ -186,7 +188,7 @@ def _hint(state: WorkflowState) -> str:
 
 def _failing_command(state: WorkflowState) -> str:
     """Where it is a task's own command that fails and no attempt makes it pass, the plan may be what is wrong."""
-    task = next((each for each in state.tasks if _fails_its_own(each)), None)
+    task = next((each for each in state.tasks if fails_its_own(each)), None)
     if task is None:
         return ""
     command = one_line(shlex.join(task.plan.verify), 120)
@@ -208,7 +210,7 @@ def _kept(state: WorkflowState) -> str:
     return ""
 
 
-def _fails_its_own(task: WorkTask) -> bool:
+def fails_its_own(task: WorkTask) -> bool:
     of_its_command = task.id in [each.requirement for each in task.failures]
     return of_its_command and task.stuck > 0 and task.standing is not TaskStanding.DONE
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import counted, told_with_cause
 from loopwright.loops.kind import Lane
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.schedule import AHEAD, check_in_due
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.state import TaskStanding, WorkflowState, WorkTask, choice_of, counts
+from loopwright.loops.workflow.stops import fails_its_own
 
 _OFTEN = 2  # failed verifications from which the command itself is worth a look
 _STANDS = {
@@ -114,8 +115,7 @@ def troubles(state: WorkflowState) -> Iterator[str]:
     stuck = [task for task in state.tasks if task.stuck and task.standing is not TaskStanding.DONE]
     for task in stuck:
         if task.stuck >= _OFTEN:
-            asked = f"; is its command right? {one_line(shlex.join(task.plan.verify), 200)}"
-            yield f"{task.id} failed its verification {task.stuck} times" + (asked if task.plan.verify else "")
+            yield f"{task.id} failed its verification {task.stuck} times" + _what_failed(task)
     if stuck and "panel" not in state.plan.cast:
         named = ", ".join(task.id for task in stuck)
         yield f"nobody advises on {named}: no panel is named in [roles] of loop.toml, so it is tried again without"
@@ -125,3 +125,10 @@ def troubles(state: WorkflowState) -> Iterator[str]:
             f"the iterations are not limited; {most.same} failures of one task in the same way, or {most.failures} in"
             " all, still pause it"
         )
+
+
+def _what_failed(task: WorkTask) -> str:
+    if fails_its_own(task):
+        return f"; is its command right? {one_line(shlex.join(task.plan.verify), 200)}"
+    more = f" and {counted(len(task.failures) - 1, 'other')}" if task.failures[1:] else ""
+    return "".join(f": {told_with_cause(each)}{more}" for each in task.failures[:1])
