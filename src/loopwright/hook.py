@@ -35,12 +35,12 @@ MOST_FILES, MOST_IN_A_FILE, MOST_IN_ALL = 1000, 1 << 20, 16 << 20
 DEEPEST = 64  # folders above the one the session is in
 SUBJECTS, WAVES, TEXT = 3, 5, 100  # at most, in what we say; of a text its characters
 LARGEST = 1e6  # a number that anybody could have meant
-_UNFINISHED = ("pending", "in_progress")
+_UNFINISHED, _ENDED = ("pending", "in_progress"), ("complete", "cancelled")
 _SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TASK = re.compile(r"([1-9][0-9]{0,8})\.json")
 _WAVE = re.compile(r"wave_([1-9][0-9]{0,5})")
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?Z")
+_TIME = re.compile(r"[0-9]{4}-[01][0-9]-[0-3][0-9]T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]{1,9})?Z")
 _NEXT = {
     "intent": "read the spec score, continue to shape",
     "shape": "read SHAPE.md, continue to decompose",
@@ -155,7 +155,7 @@ def _named(task: Json, unfinished: list[Json]) -> str:
 
 
 def _is_sound(folder: str) -> bool:
-    """A state file that says too little is a doubt; none at all is none."""
+    """A state file that says too little is a doubt; none at all is none. What has ended holds nobody."""
     try:
         state = _object(_read(f"{folder}/{STATE_FILE}"))
     except FileNotFoundError:
@@ -165,7 +165,7 @@ def _is_sound(folder: str) -> bool:
         return False
     if missing := [key for key in ("version", "stage", "task") if not state.get(key)]:
         _note(f"{STATE_FILE} lacks {', '.join(missing)}, so the session is let go")
-    return not missing
+    return not missing and state["stage"] not in _ENDED
 
 
 # --- the lease
@@ -194,8 +194,8 @@ def _is_for(folder: str, event: Json, listed: str, now: float) -> bool:
     if held is None:
         return True
     before, lease = held
-    session, holds = event.get("session_id"), lease.get("holds", 0)
-    if not session or lease.get("session") not in ("", session) or not _is_live(lease, now) or type(holds) is not int:
+    session, bound, holds = event.get("session_id"), lease.get("session"), lease.get("holds", 0)
+    if not session or bound not in ("", session) or not _is_live(lease, now) or type(holds) is not int or holds < 0:
         return False
     if holds >= MOST_HOLDS:
         _note(f"held {holds} times for loop {_line(lease.get('loop'))}, which is enough: the session is let go")
@@ -231,15 +231,15 @@ def _lease(folder: str, listed: str) -> tuple[bytes, Json] | None:
 
 
 def _is_live(lease: Json, now: float) -> bool:
-    """Times of this form are in the order of their texts; a fraction of a second is passed over."""
+    """Times of this form are in the order of their texts. None that we gave is later than one that is given now."""
     found = _TIME.fullmatch(str(lease.get("expires")))
-    return found is not None and found[0][:19] > time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    return found is not None and expiry(now - LEASE_SECONDS)[:19] < found[0][:19] <= expiry(now)[:19]
 
 
 def _prolong(folder: str, before: bytes, lease: Json, now: float) -> bool:
     """Written whole, if nobody wrote meanwhile. Not synced: a lease that is lost only lets somebody go."""
     path, new = f"{folder}/{LEASE_FILE}", f"{folder}/.{LEASE_FILE}.{os.getpid()}.new"
-    lease = {**lease, "expires": max(str(lease["expires"]), expiry(now))}
+    lease = {**lease, "expires": expiry(now)}
     try:
         handle = os.open(new, _NEW, 0o600)
         try:
@@ -266,7 +266,7 @@ def announcement(event: Json, environ: Mapping[str, str], now: float) -> str:
     except (OSError, ValueError):
         return ""
     stage = state.get("stage") or "executing"
-    if not state or stage in ("complete", "cancelled"):
+    if not state or stage in _ENDED:
         return ""
     if listed := environ.get(LIST_ID, ""):
         _bind(folder, event, listed, now)

@@ -5,7 +5,7 @@ import os
 import secrets
 import select
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, finished_step, run_step
@@ -38,6 +38,7 @@ class Stage:
             wall=wall,
             idle=idle,
             grace=grace,
+            hurry=grace,
         )
 
     def run(
@@ -51,12 +52,14 @@ class Stage:
     ) -> StepEnded:
         return asyncio.run(run_step(self.spec(code, wall=wall, idle=idle, grace=grace), watch))
 
-    def cancelled(self, code: str, *, grace: float = 30.0) -> StepEnded:
+    def cancelled(self, code: str, *, grace: float = 30.0, hurry: float | None = None) -> StepEnded:
         """Run it, cancel it when it has printed something, and see how it ended."""
 
         async def at_first_sight() -> None:
             seen = asyncio.Event()
-            task = asyncio.create_task(run_step(self.spec(code, grace=grace), lambda *_: seen.set()))
+            spec = self.spec(code, grace=grace)
+            spec = spec if hurry is None else replace(spec, hurry=hurry)
+            task = asyncio.create_task(run_step(spec, lambda *_: seen.set()))
             await seen.wait()
             task.cancel()
             await asyncio.wait([task])

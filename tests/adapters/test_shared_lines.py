@@ -38,7 +38,7 @@ def note(root: Path, plan: TicketParams, records: tuple[Record, ...]) -> list[bo
     return [add_lines(root, name, lines) for name, lines in told.items()]
 
 
-def rebuild(root: Path, sessions: Iterable[Session]) -> tuple[Path, Path]:
+def rebuild(root: Path, sessions: Iterable[Session]) -> tuple[Path | None, Path | None]:
     known = list(sessions)
     first, second = (
         rebuild_lines(root, name, (line for plan, records in known for line in tell(plan, records)))
@@ -137,6 +137,14 @@ def test_nothing_to_add_makes_no_file(tmp_path: Path) -> None:
     assert note(tmp_path, PARAMS, ()) == [True, True]
     assert read_lines(tmp_path / "none") == ()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_no_loop_has_a_line_for_is_made_anew_as_it_was(tmp_path: Path) -> None:
+    assert rebuild_lines(tmp_path, FILE, ()) is None
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / FILE).write_text("of a loop that is gone\n")
+    assert rebuild_lines(tmp_path, FILE, ()) == tmp_path / FILE
+    assert (tmp_path / FILE).read_text() == ""
 
 
 def test_a_link_or_a_pipe_in_its_place_is_left_alone(tmp_path: Path) -> None:

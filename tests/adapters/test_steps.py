@@ -109,6 +109,12 @@ def test_a_step_that_ignores_being_asked_is_killed(stage: Stage) -> None:
     assert stage.alive() == []
 
 
+def test_whoever_cancels_does_not_wait_for_the_grace_of_a_step_that_ran_out_of_time(stage: Stage) -> None:
+    code = f"import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\n{FOR_EVER}"
+    assert facts(stage.cancelled(code, grace=3600.0, hurry=0.2)) == ("cancelled", None, signal.SIGKILL)
+    assert stage.alive() == []
+
+
 def test_a_step_may_tidy_up_when_it_is_asked_to_end(stage: Stage) -> None:
     code = (
         "import signal, sys\nsignal.signal(15, lambda *_: (print('tidy'), sys.exit(4)))\nprint('ready', flush=True)\n"

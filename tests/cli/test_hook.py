@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,6 +91,13 @@ def test_a_state_file_that_lacks_something_lets_go(
     session.state_file.write_text(json.dumps({name: value for name, value in STATE.items() if name != key}))
     assert session.stop() == ""
     assert capfd.readouterr().err == f"loop hook: workflow-state.json lacks {key}, so the session is let go\n"
+
+
+@pytest.mark.parametrize("stage", ["complete", "cancelled"])
+def test_a_workflow_that_has_ended_holds_nobody(session: Session, stage: str) -> None:
+    session.has_state(stage=stage)
+    session.has_lease("one")
+    assert (session.stop(), session.lease["holds"]) == ("", 0)
 
 
 def test_an_agent_in_a_step_of_ours_is_neither_held_nor_told(session: Session) -> None:
@@ -239,8 +247,12 @@ def test_after_fifty_holds_the_session_is_let_go_and_told_so(
         {"expires": "tomorrow"},
         {"expires": 3},
         {"expires": "9999"},
+        {"expires": "9999-99-99T99:99:99Z"},
+        {"expires": "2027-01-15T08:99:00Z"},
+        {"expires": "2027-01-15T09:00:01Z"},
         {"holds": "no"},
         {"holds": True},
+        {"holds": -1},
     ],
 )
 def test_a_lease_that_says_something_odd_lets_go(session: Session, changes: dict[str, object]) -> None:
@@ -301,7 +313,7 @@ def test_a_lease_that_has_expired_is_bound_to_nobody(session: Session) -> None:
 
 
 def test_many_sessions_that_begin_at_once_leave_a_whole_lease(session: Session) -> None:
-    session.has_lease(expires="2999-01-01T00:00:00Z")
+    session.has_lease(expires=hook.expiry(time.time()))
     argv = [sys.executable, "-m", "loopwright", "hook", "session-start"]
     environ = {**os.environ, **session.environ}
     starts = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) for _ in range(8)]

@@ -12,7 +12,7 @@ from loopwright.engine.hearing import hear
 from loopwright.engine.nesting import ready_child
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import AgentReported, Answered, BudgetChanged, CancelRequested, LoopEnded
+from loopwright.kernel.events import AgentReported, Answered, BudgetChanged, Cancelled, CancelRequested, LoopEnded
 from loopwright.kernel.model import AgentReport, Demand, Ending, Key, LoopId, Outcome, Point, Usage, Verdict
 from loopwright.kernel.record import event_of
 from loopwright.kernel.trust import Trust
@@ -20,7 +20,7 @@ from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
-from tests.engine.nested import PARENT, ParentParams
+from tests.engine.nested import FORK, PARENT, Branch, ForkParams, ParentParams
 from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, flaw, passing
 
 DEMAND = Demand("T-001", ("make", "one"))
@@ -246,5 +246,43 @@ def test_killed_at_any_append_of_parent_or_child_it_resumes_to_the_same_end() ->
                 await fakes.drive(DyingStore(fakes.store, point))  # type: ignore[arg-type]
             await whole(fakes)
             assert fold(FEEDBACK, await fakes.store.load(child)).state == expected
+
+    asyncio.run(story())
+
+
+def test_what_is_no_longer_wanted_is_ended_side_by_side_and_recorded_in_its_order() -> None:
+    """Each agent takes its end only when all have been told to: one after the other they would wait for ever."""
+
+    async def story() -> None:
+        plan = encode(FeedbackParams(task="add a", base=BASE))
+        names = ("a", "b", "c")
+        branches = tuple(Branch(name=name, kind="feedback", params=plan) for name in names)
+        fakes = Fakes(loops={"feedback": FEEDBACK, "fork": FORK})
+        await fakes.create_loop("fork", encode(ForkParams(branches=branches)))
+        all_run, all_told = asyncio.Barrier(len(names) + 1), asyncio.Barrier(len(names))
+
+        class Stubborn:
+            def reservation(self, role: str, agent: str = "") -> float:
+                return 0.0
+
+            async def run(self, run: AgentRun, watch: object) -> AgentAnswer:
+                await all_run.wait()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    await all_told.wait()
+                raise AssertionError
+
+            async def reconcile(self, run: AgentRun) -> None:
+                return None
+
+        task = asyncio.create_task(drive(replace(fakes.world(), agent=Stubborn()), LOOP))
+        await all_run.wait()
+        await hear(fakes.store, fakes.loops, LOOP, CancelRequested(by="ann"), fakes.recorder)
+        halt = await asyncio.wait_for(task, 10)
+        assert halt.outcome is not None
+        assert halt.outcome.ending is Ending.CANCELLED
+        ended = [event_of(each) for each in await fakes.store.read(LOOP) if each.kind == "Cancelled"]
+        assert ended == [Cancelled(key=Key.parse(f"run-{name}")) for name in names]
 
     asyncio.run(story())

@@ -64,12 +64,16 @@ def add_lines(root: Path, name: str, lines: tuple[Noted, ...], patience: float =
         return False
 
 
-def rebuild_lines(root: Path, name: str, lines: Iterable[Noted]) -> Path:
-    """The file from the lines of all loops. Raises `OSError`, and `ConfigError` if a link is in the way."""
-    file = root / name
+def rebuild_lines(root: Path, name: str, lines: Iterable[Noted]) -> Path | None:
+    """The file from the lines of all loops; None, as when they were added, where there are none and it is not there.
+
+    Raises `OSError`, and `ConfigError` if a link is in the way.
+    """
+    file, noted = root / name, sorted(lines, key=lambda each: each.order)
+    if not noted and not os.path.lexists(file):
+        return None
     made(root, file.parent)
     with _alone(file.parent, _PATIENCE):
-        noted = sorted(lines, key=lambda each: each.order)
         _rewrite(file, [numbered(each, number) for number, each in enumerate(noted, start=1)])
     return file
 

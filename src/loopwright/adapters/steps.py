@@ -45,7 +45,8 @@ class StepSpec:
     stdin: Path | None = None
     wall: float = 1800.0
     idle: float | None = None
-    grace: float = 10.0  # between asking and killing
+    grace: float = 10.0  # between asking and killing, where a limit has run out
+    hurry: float = 1.0  # as `grace`, where somebody who cancelled waits for it to be gone
     lock: Path | None = None  # held while the step runs
     patience: float = 15.0  # with a step of another controller that holds the lock; then it is ended
     head: int = 8 * MIB  # of each stream, kept
@@ -132,7 +133,7 @@ def _as_data(spec: StepSpec) -> dict[str, Any]:
         "lock": str(spec.lock) if spec.lock else None,
         "durable": [str(path) for path in spec.durable],
     }
-    limits = {name: getattr(spec, name) for name in ("wall", "idle", "grace", "patience", "head", "tail")}
+    limits = {name: getattr(spec, name) for name in ("wall", "idle", "grace", "hurry", "patience", "head", "tail")}
     return data | limits
 
 

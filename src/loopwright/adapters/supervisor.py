@@ -155,7 +155,7 @@ class Step:
         now = time.monotonic()
         if self.kill_at is None:
             self.reason = reason
-            self.kill_at = now + self.spec["grace"]
+            self.kill_at = now + self.spec["hurry" if reason == "cancelled" else "grace"]
             if not at_once:
                 self._ask()
         if at_once:

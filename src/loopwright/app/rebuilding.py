@@ -34,9 +34,9 @@ async def rebuild(project: Project, failed: Callable[[str], None]) -> tuple[Path
         written += publisher.files(scene, seen.kind)
         for name, noted in seen.kind.notes(scene).items():
             lines.setdefault(name, []).extend(noted)
-    written += [rebuild_lines(project.root, name, noted) for name, noted in lines.items()]
+    rebuilt = [rebuild_lines(project.root, name, noted) for name, noted in lines.items()]
     debt = await rebuild_debt(project)
-    return tuple(dict.fromkeys([*written, *([debt] if debt else [])]))
+    return tuple(dict.fromkeys([*written, *(path for path in (*rebuilt, debt) if path is not None)]))
 
 
 def _parts_first(found: tuple[View, ...]) -> Iterator[View]:

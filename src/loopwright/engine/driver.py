@@ -126,10 +126,12 @@ class _Driver:
         return await (self._pause(shortage) if shortage else self._wait_for_people())
 
     async def _drop(self, flights: tuple[Flight, ...]) -> None:
+        """All are ended side by side, which takes what the slowest takes; the log has them in the order they began."""
+        tasks = [task for flight in flights if (task := self._tasks.pop(flight.key, None))]
+        answers = {answer.key: answer for answer in await stopped(tasks)}
         for flight in flights:
-            task = self._tasks.pop(flight.key, None)
-            answers = await stopped([task] if task else [])
-            await (self._settle(answers[0]) if answers else self._record(cancelled(flight)))
+            answer = answers.get(flight.key)
+            await (self._settle(answer) if answer else self._record(cancelled(flight)))
 
     async def _intend(self, intents: tuple[Recording, ...]) -> Shortage | None:
         try:

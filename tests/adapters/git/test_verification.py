@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import os
 import shutil
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.git import run_folders
+from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.site import Site
@@ -123,6 +126,29 @@ def test_what_a_run_leaves_behind_is_gone_at_the_next(based: tuple[Repository, s
     assert sorted(seen) == [".git", "README.md", "src.py", "tests"]
     assert list((repo.path / ".loop" / "verify").iterdir()) == [repo.path / ".loop" / "verify" / "pytest.ini"]
     assert [path.name for path in (repo.path / ".loop" / "git" / "verify").iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize("busy", [".loop/verify", ".loop/git/verify"])
+def test_a_folder_in_which_somebody_still_writes_is_left_for_the_next_run(
+    based: tuple[Repository, str], monkeypatch: pytest.MonkeyPatch, busy: str
+) -> None:
+    repo, base = based
+
+    def remove_unless_busy(path: Path) -> None:
+        if path.parent == repo.path / busy:
+            raise OSError(errno.ENOTEMPTY, "Directory not empty", str(path))
+        remove(path)
+
+    def left() -> list[str]:
+        return [each.name for each in (repo.path / busy).iterdir() if len(each.name) == 32]
+
+    pool, seen = checkouts(repo), list[str]()
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(run_folders, "remove", remove_unless_busy)
+        look(pool, base, base, do=lambda folder: seen.append(folder.name))
+        assert left() == seen
+    look(pool, base, base)
+    assert left() == []
 
 
 def test_every_run_has_a_folder_of_a_name_nobody_knows_before(based: tuple[Repository, str]) -> None:

@@ -56,9 +56,8 @@ class RunFolders:
         end(ground, old)
         if is_sound:
             return RunFolder(new.place, new.hold, old.copies)
-        remove(new.place.folder)
-        new.place.folder.mkdir()
-        return new
+        end(ground, new)
+        return self.begin(ground, made)
 
     def end(self, ground: Ground, folder: RunFolder, made: str = "") -> None:
         """The run is over. With the name of a list its copies may serve another one."""
@@ -70,8 +69,7 @@ class RunFolders:
     def forget(self) -> None:
         """No run will come any more: the person's own runner would find a tree that was broken on purpose."""
         for ground, folder in itertools.chain(*self._over.values()):
-            with contextlib.suppress(OSError):  # whoever begins the next run removes it
-                end(ground, folder)
+            end(ground, folder)
         self._over.clear()
 
 
@@ -93,9 +91,12 @@ def _begun(ground: Ground) -> RunFolder:
 
 
 def end(ground: Ground, folder: RunFolder) -> None:
-    remove(folder.place.folder)
-    remove(folder.place.notes)
-    lock_of(ground.root, folder.place.folder).unlink(missing_ok=True)
+    """What somebody still writes to stays, with its notes: whoever begins the next run removes it."""
+    with contextlib.suppress(OSError):
+        remove(folder.place.folder)
+        with locked(ground.own / "verify" / "lock"):  # whoever looks for the dead would make its lock anew meanwhile
+            remove(folder.place.notes)
+        lock_of(ground.root, folder.place.folder).unlink(missing_ok=True)
     os.close(folder.hold)
 
 
