@@ -155,7 +155,7 @@ def _named(task: Json, unfinished: list[Json]) -> str:
 
 
 def _is_sound(folder: str) -> bool:
-    """A state file that says too little is a doubt; none at all is none. What has ended holds nobody."""
+    """A state file that says too little is a doubt; none at all is none."""
     try:
         state = _object(_read(f"{folder}/{STATE_FILE}"))
     except FileNotFoundError:
@@ -165,7 +165,7 @@ def _is_sound(folder: str) -> bool:
         return False
     if missing := [key for key in ("version", "stage", "task") if not state.get(key)]:
         _note(f"{STATE_FILE} lacks {', '.join(missing)}, so the session is let go")
-    return not missing and state["stage"] not in _ENDED
+    return not missing
 
 
 # --- the lease

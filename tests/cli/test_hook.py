@@ -93,13 +93,6 @@ def test_a_state_file_that_lacks_something_lets_go(
     assert capfd.readouterr().err == f"loop hook: workflow-state.json lacks {key}, so the session is let go\n"
 
 
-@pytest.mark.parametrize("stage", ["complete", "cancelled"])
-def test_a_workflow_that_has_ended_holds_nobody(session: Session, stage: str) -> None:
-    session.has_state(stage=stage)
-    session.has_lease("one")
-    assert (session.stop(), session.lease["holds"]) == ("", 0)
-
-
 def test_an_agent_in_a_step_of_ours_is_neither_held_nor_told(session: Session) -> None:
     session.has_lease()
     agent = replace(session, environ={**session.environ, "LOOP_STEP": "s1"})
