@@ -57,6 +57,14 @@ class PointedAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptedCommand:
+    """One that will be run because what was taken over says so."""
+
+    of: str  # the task, criterion or rule it belongs to
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adopter:
     """What a module of a loop's porch offers as `ADOPTER`: one sort of state another tool wrote. It is only read."""
 
@@ -64,6 +72,7 @@ class Adopter:
     finds: Callable[[Path], Path | None]  # the file or folder meant by a path, if it is of this sort
     takes: tuple[str, ...]  # the fields of `PointedAt` that say something here
     adopt: Callable[[Project, Settings, PointedAt], Awaitable[View]]
+    commands: Callable[[View], tuple[AdoptedCommand, ...]] | None = None  # where it may bring any
 
 
 AnyStart = Start[Any]

@@ -11,7 +11,7 @@ from loopwright.loops.workflow.limits import WorkflowAllowance
 from loopwright.loops.workflow.plan import waves_of
 from loopwright.loops.workflow.schedule import laid_out
 from loopwright.loops.workflow.scoring import MIN_SPEC
-from loopwright.loops.workflow.shape import shape_of
+from loopwright.loops.workflow.shape import commands_of, shape_of
 from loopwright.loops.workflow.state import (
     TakenOver,
     TaskRow,
@@ -64,6 +64,12 @@ def _claimed(task: WorkTask) -> WorkTask:
 
 
 # --- what people are told of it ---------------------------------------------------------------------------------------
+
+
+def commands_taken_over(found: TakenOver) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All that will be run because another tool said so, each with the task, criterion or rule that it is of."""
+    tasks = tuple((task.id, task.verify) for task in found.tasks if task.verify)
+    return (*tasks, *(commands_of(found.shape) if found.shape else ()))
 
 
 def _remarks(found: TakenOver) -> Iterator[str]:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.starts.door import Adopter, PointedAt
+from loopwright.app.starts.door import AdoptedCommand, Adopter, PointedAt
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_workflow
 from loopwright.app.starts.workflow.task_list import with_its_tasks
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, UsageError
-from loopwright.loops.workflow.beginning import AT_WORK
+from loopwright.loops.workflow.beginning import AT_WORK, commands_taken_over
 from loopwright.loops.workflow.shape import WorkShape
 from loopwright.loops.workflow.shape_text import read_shape_page
 from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
@@ -22,15 +22,12 @@ from loopwright.loops.workflow.state_file import read_state
 FILE = "workflow-state.json"
 _OVER = ("complete", "cancelled")
 _SHAPE_FILE = "SHAPE.md"  # where the state file is, or in `shape/` there
-_LARGEST = 1 << 20  # bytes of it
+_LARGEST = 1 << 20  # bytes of the state file
+_LARGEST_SHAPE = 1 << 18
 
 
 async def adopt_workflow(project: Project, settings: Settings, found: PointedAt) -> View:
-    try:
-        text = found.path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{found.path} cannot be read: {error}") from error
-    state = read_state(text, str(found.path))
+    state = read_state(read_plain_file(found.path, str(found.path), _LARGEST), str(found.path))
     if state.stage in _OVER:
         raise UsageError(f"{found.path} is of a loop that has ended ({state.stage}); there is nothing to go on with")
     asked = WorkflowRequest(
@@ -56,7 +53,7 @@ def _shape(folder: Path) -> WorkShape | None:
     """As it lies beside the file; None where it does not. Raises `ConfigError` for one that cannot be worked by."""
     for path in (folder / "shape" / _SHAPE_FILE, folder / _SHAPE_FILE):
         try:
-            shape = read_shape_page(read_plain_file(path, str(path), _LARGEST))
+            shape = read_shape_page(read_plain_file(path, str(path), _LARGEST_SHAPE, follow=False))
         except FileNotFoundError:
             continue
         if isinstance(shape, str):
@@ -65,9 +62,14 @@ def _shape(folder: Path) -> WorkShape | None:
     return None
 
 
+def _commands(adopted: View) -> tuple[AdoptedCommand, ...]:
+    taken: TakenOver = adopted.now.state.plan.taken_over
+    return tuple(AdoptedCommand(of=of, argv=argv) for of, argv in commands_taken_over(taken))
+
+
 def _found(path: Path) -> Path | None:
     file = path / FILE if path.is_dir() else path
     return file if file.name == FILE and file.is_file() else None
 
 
-ADOPTER = Adopter(named=f"a {FILE}", finds=_found, takes=("task",), adopt=adopt_workflow)
+ADOPTER = Adopter(named=f"a {FILE}", finds=_found, takes=("task",), adopt=adopt_workflow, commands=_commands)

@@ -13,6 +13,7 @@ from loopwright.app.task_lists import config_folder
 from loopwright.errors import UsageError
 from loopwright.loops.task_file import TaskFile, name_of
 from loopwright.loops.workflow.listing import plan_of
+from loopwright.loops.workflow.plan import plan_problems
 from loopwright.loops.workflow.state import TakenOver
 
 LIST_ID = "CLAUDE_CODE_TASK_LIST_ID"
@@ -54,8 +55,11 @@ def with_its_tasks(project: Project, asked: WorkflowRequest, taken: TakenOver) -
 
 
 def _with_tasks(asked: WorkflowRequest, list_id: str, found: tuple[TaskFile, ...], taken: TakenOver) -> WorkflowRequest:
+    tasks = plan_of(found)
+    if problems := plan_problems(tasks):
+        raise UsageError(f"list {list_id!r} cannot be worked by: {'; '.join(problems)}")
     done = tuple(name_of(each.number) for each in found if each.status == "completed")
-    return replace(asked, list_id=list_id, taken_over=replace(taken, tasks=plan_of(found), done=done))
+    return replace(asked, list_id=list_id, taken_over=replace(taken, tasks=tasks, done=done))
 
 
 def _found(project: Project) -> tuple[TaskFile, ...]:
