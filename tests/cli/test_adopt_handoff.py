@@ -52,7 +52,7 @@ def test_a_story_goes_on_where_the_other_tool_left_it(tmp_path: Path) -> None:
     sample, file = handed_over(tmp_path, HANDOFF, blocks("src/a.py", attempt=1), fixes("src/a.py"))
     done = adopted(sample, file)
     assert mistakes("adopt", done.data) == []
-    assert done.data == {"kind": "quality", "loop": done.data["loop"], "state": "LOAD_ARTIFACTS"}
+    assert done.data == {"kind": "quality", "loop": done.data["loop"], "state": "LOAD_ARTIFACTS", "commands": []}
     assert (file.read_text(), ours(sample)) == (HANDOFF, yaml.safe_load(HANDOFF))
     resumed = sample.loop("resume", "--json")
     assert (resumed.code, resumed.data["passed"], resumed.data["rounds"]) == (0, ["src/a.py"], 2)

@@ -118,7 +118,7 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
             *("approve", "answer", "cancel", "resume", "reject"),
             *("feedback", "ticket"),
         )
-    assert len(scene.events(Refused)) == 13
+    assert len(scene.events(Refused)) == 15
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
     assert scene.loop("gates", "--json").json["gates"][0]["status"] == "pending"
 
