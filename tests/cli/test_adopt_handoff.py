@@ -53,7 +53,7 @@ def test_a_story_goes_on_where_the_other_tool_left_it(tmp_path: Path) -> None:
     done = adopted(sample, file)
     assert mistakes("adopt", done.data) == []
     where = {"kind": "quality", "loop": done.data["loop"], "state": "LOAD_ARTIFACTS"}
-    assert done.data == {**where, "kept": "", "remarks": []}
+    assert done.data == {**where, "kept": "", "remarks": [], "commands": []}
     assert (file.read_text(), ours(sample)) == (HANDOFF, yaml.safe_load(HANDOFF))
     resumed = sample.loop("resume", "--json")
     assert (resumed.code, resumed.data["passed"], resumed.data["rounds"]) == (0, ["src/a.py"], 2)

@@ -88,7 +88,14 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     made = sample(tmp_path)
     file = tmp_path / "workflow-state.json"
     file.write_bytes(b"\xff\xfe{}")
-    one_sentence(made.loop("adopt", str(file)), 2, "cannot be read")
+    one_sentence(made.loop("adopt", str(file)), 2, "is not UTF-8 text")
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    file = tmp_path / "workflow-state.json"
+    file.write_text(json.dumps({**SEED, "task": "a" * 2**20}))
+    one_sentence(made.loop("adopt", str(file)), 2, "is larger than 1024 KiB")
 
 
 SHAPE = """\
@@ -134,6 +141,12 @@ def test_its_shape_its_tasks_and_its_reviews_are_taken_over(tmp_path: Path) -> N
     named = {"HOME": str(home), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
     done = made.loop("adopt", ".loop", "--json", **named)
     assert (done.code, mistakes("adopt", done.data)) == (0, []), done.err
+    assert done.data["commands"] == [
+        {"of": "T-001", "argv": ["test", "-f", "one.txt"]},
+        {"of": "T-002", "argv": ["test", "-f", "two.txt"]},
+        {"of": "criterion-1", "argv": ["test", "-f", "one.txt"]},
+    ]
+    assert "verify: test -f two.txt" in made.loop("plan").out
     assert [file.read_bytes() for file in read] == before
     kept = made.repo.path / done.data["kept"]
     assert done.data["kept"] == f".loop/workflow/{done.data['loop']}/adopted"
@@ -170,8 +183,9 @@ def test_what_is_not_taken_as_it_was_meant_is_said_at_once(tmp_path: Path) -> No
     named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
     done = made.loop("adopt", ".loop", **named)
     assert done.code == 0, done.err
-    *notes, kept, last = done.out.splitlines()
-    assert last.startswith("Adopted as loop ")
+    *notes, kept, adopted, command, last = done.out.splitlines()
+    assert adopted.startswith("Adopted as loop ")
+    assert (command, last[:10]) == ("  criterion-1: test -f one.txt", "Read what ")
     assert "T-001 to be done, without a command that would show it" in done.out
     assert "T-001 is not verified by ``test -f one.txt` | cat`" in done.out
     assert len(notes) == 4
@@ -196,4 +210,56 @@ def test_tasks_that_wait_for_each_other_are_not_taken_over(tmp_path: Path) -> No
     lay(tmp_path / "home", 2, blockedBy=["1"])
     named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
     one_sentence(made.loop("adopt", ".loop", **named), 2, "T-001 → T-002 → T-001")
+
+
+def test_what_will_be_run_is_shown_whole_before_it_is(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    beside(made)
+    long = "x" * 500
+    lay(tmp_path / "home", 1, description=f"Verify: touch {long} 'a\x1b  b'")
+    done = made.loop("adopt", ".loop", HOME=str(tmp_path / "home"), CLAUDE_CODE_TASK_LIST_ID="my-list")
+    *_, adopted, first, second, go_on = done.out.splitlines()
+    commands = [first, second]
+    assert (done.code, adopted.endswith(" in PREFLIGHT. It brings 2 commands that will be run:")) == (0, True)
+    assert commands == [f"  T-001: touch {long} 'a\\x1b  b'", "  criterion-1: test -f one.txt"]
+    assert go_on.startswith("Read what will be run. Go on with: loop resume --loop ")
+
+
+CURLS = SHAPE.replace("test -f one.txt", "curl http://0.0.0.0/x")
+
+
+@pytest.mark.parametrize(
+    ("shape", "part"),
+    [
+        (CURLS, "criterion-1: http://0.0.0.0"),
+        (SHAPE + "x\n" * 2**17, "is larger than 256 KiB"),
+        (None, "is a link; put the file itself there"),
+    ],
+)
+def test_a_shape_that_may_not_be_worked_by_is_refused(tmp_path: Path, shape: str | None, part: str) -> None:
+    made = sample(tmp_path)
+    file = beside(made) / "shape" / "SHAPE.md"
+    if shape is None:
+        file.rename(tmp_path / "elsewhere.md")
+        file.symlink_to(tmp_path / "elsewhere.md")
+    else:
+        file.write_text(shape)
+    one_sentence(made.loop("adopt", ".loop"), 2, part)
+    assert made.loop("status", "--json").data == {"loops": []}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "verify", "part"),
+    [
+        (26, "true", "the plan has 26 tasks and a loop takes at most 25"),
+        (1, "curl http://0.0.0.0/x", "a verify command may reach HTTP on loopback only"),
+    ],
+)
+def test_tasks_obey_the_rules_of_a_plan(tmp_path: Path, tasks: int, verify: str, part: str) -> None:
+    made = sample(tmp_path)
+    beside(made)
+    for number in range(1, tasks + 1):
+        lay(tmp_path / "home", number, description=f"Verify: {verify}")
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
+    one_sentence(made.loop("adopt", ".loop", **named), 2, part)
     assert made.loop("status", "--json").data == {"loops": []}

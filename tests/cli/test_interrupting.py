@@ -117,6 +117,30 @@ def test_a_step_cannot_decide_anything(tmp_path: Path, command: str) -> None:
     assert [e["data"]["what"] for e in events if e["kind"] == "Refused"] == [f"loop {name}"]
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("adopt", "their/workflow-state.json"), "adopt"),
+        (("adopt", "their/progress.json"), "adopt"),
+        (("adopt", "their/handoff.yml"), "adopt"),
+        (("adopt", "their/tickets"), "adopt"),
+        (("ticket", "new", "Make it good"), "ticket new"),
+        (("ticket", "new", "--import", "their/tasks.json"), "ticket new"),
+        (("setup", "--force"), "setup"),
+    ],
+)
+def test_a_step_brings_nothing_in(tmp_path: Path, words: tuple[str, ...], name: str) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    for file in ("workflow-state.json", "progress.json", "handoff.yml", "tickets/TICKET-a-001.md", "tasks.json"):
+        sample.repo.write(f"their/{file}", "{}")
+    before = (sample.repo.path / "loop.toml").read_text()
+    refused = sample.loop(*words, LOOP_STEP="x", LOOP_ROOT=str(sample.repo.path))
+    said = f"loop: loop {name} is for people and was run inside a step of this repository; nothing was done\n"
+    assert (refused.code, refused.err) == (3, said)
+    assert (sample.repo.path / "loop.toml").read_text() == before
+    assert not (sample.repo.path / ".loop" / "tickets").exists()
+
+
 def test_following_a_log_and_watching_the_status_show_what_happens(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", HANGS)
     process = running(sample)

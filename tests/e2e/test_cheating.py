@@ -85,7 +85,7 @@ def test_where_the_task_names_the_test_the_change_is_waited_for(tmp_path: Path) 
 
 
 SELF_APPROVAL = """
-commands = ("approve protected", "reject protected --reason x", "answer accept", "cancel", "resume")
+commands = ("approve protected", "reject protected --reason x", "answer accept", "cancel", "resume", "ticket new x")
 loop("feedback", "x", "--merge", "--unattended", "--allow", "tests/**")
 for env in (None, {"PATH": os.environ["PATH"]}):
     for words in map(str.split, commands):
@@ -109,16 +109,16 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
     said = scene.feedback(task=NAMES_THE_TEST, code=4)
     commands = scene.noted("commands")
-    assert len(commands) == 13
+    assert len(commands) == 15
     for line in commands:
         command, code, sentence = line.split(": ", 2)
         assert code == "3", line
         assert "is for people" in sentence
         assert command.split()[0] in (
             *("approve", "answer", "cancel", "resume", "reject"),
-            "feedback",
+            *("feedback", "ticket"),
         )
-    assert len(scene.events(Refused)) == 13
+    assert len(scene.events(Refused)) == 15
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
     assert scene.loop("gates", "--json").json["gates"][0]["status"] == "pending"
 

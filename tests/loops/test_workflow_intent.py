@@ -14,7 +14,7 @@ from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.plan import single_task
 from loopwright.loops.workflow.scoring import ShapeChoice, score
-from loopwright.loops.workflow.shape import ENGINE_RULES, MustNot
+from loopwright.loops.workflow.shape import ENGINE_RULES, MustNot, commands_of
 from loopwright.loops.workflow.state import Recalled, Stopped, WorkflowPhase, WorkflowState, choice_of, fit_of, spec_of
 from tests.loops import verified as v
 from tests.loops.harness import taken
@@ -191,6 +191,30 @@ def test_a_shape_with_too_few_rules_is_asked_for_once_more_and_then_gets_the_eng
     state = play(state, shapes("It holds", must_not=("It leaks",)))
     assert state.shape is not None
     assert [each.text for each in state.shape.must_not] == ["It leaks", ENGINE_RULES[0].text]
+
+
+def test_a_shape_whose_commands_reach_beyond_loopback_is_asked_for_once_more_and_then_made_by_rule() -> None:
+    leak: object = {"text": "It leaks", "command": ["curl", "http://0.0.0.0/x"]}
+    away = shapes("It holds", must_not=("It breaks", leak))
+    state = shaped(away, shape_stays_near=True)
+    assert keys(state) == ["shape-1.2"]
+    assert "may reach HTTP on loopback only" in wanted(state, RunAgent).brief.repair
+    assert "mustNot-2: http://0.0.0.0" in wanted(state, RunAgent).brief.repair
+    state = play(state, away)
+    assert (where(state), commands_of(state.shape) if state.shape else None) == (WorkflowPhase.PLAN, ())
+    assert "no usable shape" in state.remarks[-1]
+    near = shaped(shapes("It holds"), shape_stays_near=True)
+    assert (where(near), near.remarks) == (WorkflowPhase.PLAN, ())
+
+
+def test_a_shape_in_an_older_log_is_read_as_it_was_then() -> None:
+    row = {"criterion": "It holds", "command": ["curl", "http://0.0.0.0/x"]}
+    state = shaped(shapes("It holds", verification=[row]))
+    assert state.shape is not None
+    assert (where(state), commands_of(state.shape)) == (
+        WorkflowPhase.PLAN,
+        (("criterion-1", ("curl", "http://0.0.0.0/x")),),
+    )
 
 
 def test_a_shaper_that_gives_no_shape_is_done_without() -> None:

@@ -10,6 +10,7 @@ from loopwright.kernel.actions import Ask, RunChecks
 from loopwright.kernel.model import Demand
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import where
+from loopwright.loops.workflow.beginning import commands_taken_over
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import MustNot, ShapeCriterion, WorkShape, with_engine_rules
@@ -55,6 +56,22 @@ def planned_task(number: int, *after: int, verify: tuple[str, ...] = ("make", "i
 def taken_over(stage: str = "executing", **given: object) -> WorkflowState:
     facts = {"stage": stage, "spec": 7, "fit": 45, **given}
     return workflow(taken_over=TakenOver(**facts))  # type: ignore[arg-type]
+
+
+def test_every_command_that_another_tool_brings_is_known_by_what_it_is_of() -> None:
+    rules = (MustNot("It is big", command=("./not-big",)), MustNot("It is red", seen="reviewers"))
+    found = TakenOver(
+        stage="executing",
+        shape=replace(SHAPE, must_not=rules),
+        tasks=(planned_task(1), planned_task(2, verify=())),
+        done=("T-001",),
+    )
+    assert commands_taken_over(found) == (
+        ("T-001", ("make", "it")),
+        ("criterion-1", ("test", "-f", "it")),
+        ("mustNot-1", ("./not-big",)),
+    )
+    assert commands_taken_over(TakenOver(stage="shape")) == ()
 
 
 @pytest.mark.parametrize("spec", [None, 4])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,12 +12,15 @@ import click
 
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.door import Adopter, PointedAt, adopters
+from loopwright.app.starts.door import AdoptedCommand, Adopter, PointedAt, adopters
 from loopwright.cli.here import Here
 from loopwright.cli.opened import kinds, opened
 from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.people_only import started_by_people
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +32,7 @@ class AdoptAnswer:
     state: str
     kept: str = ""  # the folder with copies of the files that were read, where a loop's own take their places
     remarks: tuple[str, ...] = ()
+    commands: tuple[AdoptedCommand, ...] = ()  # that it brings, and that will be run
 
 
 @click.command("adopt")
@@ -52,20 +58,29 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
             goes = next(each.named for each in known if option in each.takes)
             raise UsageError(f"--{option} goes with {goes}; {path} is none")
     with opened(here, create=True) as project:
+        started_by_people(project, here, "adopt")
         done = asyncio.run(_adopt(project, adopter, replace(found, path=file)))
     if as_json:
         put_json(done)
     else:
-        _put(done)
+        put("\n".join(_lines(done)))
     return 0
 
 
-def _put(done: AdoptAnswer) -> None:
-    for remark in done.remarks:
-        put(remark)
+def _lines(done: AdoptAnswer) -> Iterator[str]:
+    """What it brings is shown whole: whoever goes on lets it run."""
+    yield from done.remarks
     if done.kept:
-        put(f"The files that were read are kept in {done.kept}.")
-    put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
+        yield f"The files that were read are kept in {done.kept}."
+    adopted, go_on = f"Adopted as loop {done.loop} in {done.state}.", f"Go on with: loop resume --loop {done.loop}"
+    if not done.commands:
+        yield f"{adopted} {go_on}"
+        return
+    yield f"{adopted} It brings {counted(len(done.commands), 'command')} that will be run:"
+    for each in done.commands:
+        words = visible(shlex.join(each.argv)).replace("\n", "\\n")
+        yield f"  {each.of}: {words}"
+    yield f"Read what will be run. {go_on}"
 
 
 def _meant(known: tuple[Adopter, ...], file: Path, path: Path) -> tuple[Adopter, Path]:
@@ -84,5 +99,10 @@ async def _adopt(project: Project, adopter: Adopter, found: PointedAt) -> AdoptA
     now = await adopter.adopt(project, settings_of(project), found)
     told = adopter.told(now)
     return AdoptAnswer(
-        kind=now.row.kind, loop=now.row.id, state=now.standpoint.state, kept=told.kept, remarks=told.remarks
+        kind=now.row.kind,
+        loop=now.row.id,
+        state=now.standpoint.state,
+        kept=told.kept,
+        remarks=told.remarks,
+        commands=told.commands,
     )

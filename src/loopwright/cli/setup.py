@@ -40,6 +40,8 @@ def command(here: Here, *, force: bool, dry_run: bool, no_run: bool, new_log: bo
             raise UsageError("--new-log goes with no other option; run `loop setup --new-log` alone")
         return _begin_log(here, as_json=as_json)
     root = find_repository(here.cwd, here.environ).top
+    if not dry_run:
+        only_outside_of_steps(root, here, "setup")
     file = root / FILE_NAME
     if file.exists() and not (force or dry_run):
         raise UsageError(f"{file} is there already; edit it, or replace it with `loop setup --force`")

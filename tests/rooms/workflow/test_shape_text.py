@@ -142,9 +142,66 @@ def test_what_is_no_plain_command_is_not_run(command: str) -> None:
             "assumed: criterion-1: a",
         ),
         ('# Criteria\n```json\n[{"text": "a"}]\n```\n', "shape.criteria[0]"),
+        (
+            "# Criteria\n- a\n# Verification\n| criterion | command |\n|---|---|\n| a | `curl http://0.0.0.0/x` |\n",
+            "a command of a shape may reach HTTP on loopback only (localhost, 127.0.0.1, [::1]): criterion-1: http://0.0.0.0",
+        ),
+        (
+            '# Criteria\n- a\n# Must not\n```\n[{"text": "b", "command": ["curl", "https://x.example"]}]\n```\n',
+            "mustNot-1: https://x.example",
+        ),
+        (f"# Criteria\n- a\n- {'b' * 16_000}\n", "line 3 has more than 16,000 characters"),
     ],
 )
 def test_what_cannot_be_worked_by_is_said_in_a_sentence(page: str, part: str) -> None:
     said = read_shape_page(page)
     assert isinstance(said, str)
     assert part in said
+
+
+# Each of these once took a time that grew far faster than the page.
+_LONG = 15_000 // 10
+_VERIFIED = "# Criteria\n- a\n# Verification\n| criterion | command |\n|---|---|\n"
+ENDLESS = {
+    "backticks": (_VERIFIED + f"| a | {'`' * 15_000} |\n" * 8, ("a",)),
+    "quotes": (_VERIFIED + "| a | " + "'\"" * 7_000 + " |\n", ("a",)),
+    "seen by": ("# Criteria\n- a\n# Must not\n" + f"- b{' (seen by ' * _LONG}\n" * 16, ("a",)),
+    "no command": (f"# Criteria\n- criterion-1: a{' (no command of its own: ' * 600}\n" * 16 + "- a\n", None),
+    "heading": (f"# Criteria{' ' * 15_000}#\n- a\n" + f"# a{'# ' * 7_000}x\n" * 16, ("a",)),
+    "fences": ("# Criteria\n- a\n" + "```x\n" * 50_000, ("a",)),
+    "empty lines": ("# Criteria\n- a\n" + "\n" * 250_000, ("a",)),
+    "one bullet": ("# Criteria\n- a\n- b\n" + " c\n" * 80_000, None),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_page_that_was_made_to_be_slow_is_read_like_any_other(name: str) -> None:
+    page, criteria = ENDLESS[name]
+    found = read_shape_page(page)
+    assert isinstance(found, WorkShape)
+    assert criteria is None or tuple(each.text for each in found.criteria) == criteria
+
+
+@pytest.mark.parametrize(
+    ("cell", "command"),
+    [("`make`", "make"), ("``a `b` c``", ""), ("`` make ``", "make"), ("`make``", ""), ("make", "make"), ("``", "")],
+)
+def test_code_in_a_cell_is_what_stands_between_its_marks(cell: str, command: str) -> None:
+    found = read_shape_page(f"{_VERIFIED}| a | {cell} |\n")
+    assert isinstance(found, WorkShape)
+    assert " ".join(found.criteria[0].command) == command
+
+
+@pytest.mark.parametrize(
+    ("bullet", "text"),
+    [
+        ("criterion-1: It holds (code review)", "It holds"),
+        ("criterion-1: It holds (no command of its own: all checks)", "It holds"),
+        ("criterion-1: It holds (always)", "It holds (always)"),
+        ("It holds (code review)", "It holds (code review)"),
+    ],
+)
+def test_what_our_page_adds_to_a_criterion_is_no_part_of_it(bullet: str, text: str) -> None:
+    found = read_shape_page(f"# Criteria\n- {bullet}\n")
+    assert isinstance(found, WorkShape)
+    assert [each.text for each in found.criteria] == [text]

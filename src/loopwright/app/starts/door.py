@@ -57,11 +57,20 @@ class PointedAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptedCommand:
+    """One that will be run because what was taken over says so."""
+
+    of: str  # the task, criterion or rule it belongs to
+    argv: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """What a person is told of what was taken over, besides where it stands."""
 
     kept: str = ""  # the folder, from the root of the repository, with copies of the files that were read
     remarks: tuple[str, ...] = ()
+    commands: tuple[AdoptedCommand, ...] = ()  # that it brings, and that will be run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

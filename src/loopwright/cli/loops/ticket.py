@@ -30,6 +30,7 @@ from loopwright.cli.loops import ticket_run
 from loopwright.cli.loops.ticket_run import looking
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.people_only import started_by_people
 from loopwright.errors import UsageError
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
@@ -72,6 +73,7 @@ def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None
     if form and listing is None:
         raise UsageError("--format goes with --import")
     with opened(here, create=True) as project:
+        started_by_people(project, here, "ticket new")
         if listing is not None:
             put_in, left = asyncio.run(import_tickets(project, here.cwd / listing, str(form), said.cycle))
             answer = imported(project.root, put_in, left)

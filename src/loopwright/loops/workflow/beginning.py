@@ -9,11 +9,11 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.workflow.limits import WorkflowAllowance
-from loopwright.loops.workflow.plan import PlannedTask, some_of, waves_of
-from loopwright.loops.workflow.reading import argv_of, verify_lines
+from loopwright.loops.workflow.plan import PlannedTask, waves_of
+from loopwright.loops.workflow.reading import argv_of, some, verify_lines
 from loopwright.loops.workflow.schedule import laid_out
 from loopwright.loops.workflow.scoring import MIN_SPEC
-from loopwright.loops.workflow.shape import shape_of
+from loopwright.loops.workflow.shape import commands_of, shape_of
 from loopwright.loops.workflow.state import (
     TakenOver,
     TaskRow,
@@ -69,6 +69,12 @@ def _claimed(task: WorkTask) -> WorkTask:
 # --- what people are told of it ---------------------------------------------------------------------------------------
 
 
+def commands_taken_over(found: TakenOver) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All that will be run because another tool said so, each with the task, criterion or rule that it is of."""
+    tasks = tuple((task.id, task.verify) for task in found.tasks if task.verify)
+    return (*tasks, *(commands_of(found.shape) if found.shape else ()))
+
+
 def _remarks(found: TakenOver) -> Iterator[str]:
     if found.shape:
         criteria, rules = len(found.shape.criteria), len(found.shape.must_not)
@@ -92,8 +98,8 @@ def _called_done(found: TakenOver) -> str:
     called = [task for task in found.tasks if task.id in found.done]
     shown = [task.id for task in called if task.verify]
     open_ones = [task.id for task in called if not task.verify]
-    told = [f"{some_of(shown)} verified before it counts"] if shown else []
-    told += [f"{some_of(open_ones)} to be done, without a command that would show it"] if open_ones else []
+    told = [f"{some(shown)} verified before it counts"] if shown else []
+    told += [f"{some(open_ones)} to be done, without a command that would show it"] if open_ones else []
     each = "; ".join(told) if open_ones else "each is verified before it counts"
     return f", {len(found.done)} of which it calls done: {each}"
 

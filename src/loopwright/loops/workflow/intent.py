@@ -21,6 +21,7 @@ from loopwright.loops.workflow.shape import (
     LEAST_RULES,
     WorkShape,
     bars_completion,
+    reaches_away,
     read_shape,
     shape_of,
     shape_problems,
@@ -76,7 +77,7 @@ def _with_scores(state: WorkflowState, found: Scored) -> WorkflowState:
 
 
 def shaped(state: WorkflowState, event: FromRole) -> WorkflowState:
-    found = read_shape(event.report) if isinstance(event, AgentReported) else _unscored(event)
+    found = _shape_of(state, event)
     problems = _too_little(found) if isinstance(found, WorkShape) else (found,)
     told = "; ".join(filter(None, problems))
     if isinstance(event, AgentReported) and told and (again := once_more(state, told)) is not None:
@@ -86,6 +87,16 @@ def shaped(state: WorkflowState, event: FromRole) -> WorkflowState:
     if told:
         state = remarked(state, f"The shaper gave no usable shape ({told}): it was made by rule.")
     return _with_shape(state, shape_of(state.plan.request, state.course.answers, state.plan.checks))
+
+
+def _shape_of(state: WorkflowState, event: FromRole) -> WorkShape | str:
+    """As the shaper gave it, or why it cannot be taken."""
+    if not isinstance(event, AgentReported):
+        return _unscored(event)
+    found = read_shape(event.report)
+    if isinstance(found, str) or not state.plan.shape_stays_near:
+        return found
+    return reaches_away(found) or found
 
 
 def _too_little(shape: WorkShape) -> tuple[str, ...]:

@@ -20,18 +20,13 @@ from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
 from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.graph import cycles, depths, evenly, waves
-from loopwright.loops.workflow.reading import LONGEST, MOST, paragraph, told
+from loopwright.loops.workflow.reading import LONGEST, LOOPBACK_ONLY, MOST, paragraph, some, told, urls_away
 from loopwright.loops.workflow.words import title_of
 
 MOST_TASKS = 25
 LIGHT_REVIEWERS, THOROUGH_REVIEWERS = 3, 4  # at most
 SUBJECT = 200  # characters of one
-_MOST_NAMED = 10  # of what is wrong in one way: a plan of thousands would fill pages
 _NUMBERED = re.compile(r"(?:T-?|#)?0*([1-9][0-9]{0,5})", re.IGNORECASE | re.ASCII)
-_URL = re.compile(r"\b(?:https?|wss?|ftp)://([^\s/?#'\"]*)", re.IGNORECASE)
-_LOOPBACK = re.compile(
-    r"(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII
-)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _JOINS = re.compile(r"\s(?:and|&)\s", re.IGNORECASE)
 
@@ -149,7 +144,7 @@ def _too_many(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     loops = split_of(tasks)
     parts = [f"loop {number}: {_ranges(part)}" for number, part in enumerate(loops, start=1)]
     many = f"the plan has {len(tasks)} tasks and a loop takes at most {MOST_TASKS}"
-    return (f"{many}; split it into {len(loops)} loops that follow each other: {some_of(parts, '; ')}",)
+    return (f"{many}; split it into {len(loops)} loops that follow each other: {some(parts, '; ')}",)
 
 
 def split_of(tasks: tuple[PlannedTask, ...]) -> tuple[tuple[str, ...], ...]:
@@ -183,13 +178,13 @@ def _ranges(ids: tuple[str, ...]) -> str:
 
 def _double(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     often = [f"{name} ({count} times)" for name, count in Counter(task.id for task in tasks).items() if count > 1]
-    return (f"an id stands for one task only: {some_of(often)}",) if often else ()
+    return (f"an id stands for one task only: {some(often)}",) if often else ()
 
 
 def _dangling(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     known = {task.id for task in tasks}
     lost = [f"{_named(task)} waits for {each}" for task in tasks for each in task.blocked_by if each not in known]
-    return (f"blockedBy names tasks that are not in the plan: {some_of(lost)}",) if lost else ()
+    return (f"blockedBy names tasks that are not in the plan: {some(lost)}",) if lost else ()
 
 
 def _circles(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
@@ -205,20 +200,14 @@ def _around(cycle: tuple[str, ...]) -> str:
 
 def _bad_tasks(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     silent = [_named(task) for task in tasks if not task.subject.strip()]
-    away = [f"{_named(task)}: {url}" for task in tasks for url in _urls_away(task.verify)]
+    away = [f"{_named(task)}: {url}" for task in tasks for url in urls_away(task.verify)]
     outside = [f"{_named(task)}: {path}" for task in tasks for path in task.files if _is_outside(path)]
     rules = (
         ("a task needs a subject, in one sentence", silent),
-        ("a verify command may reach HTTP on loopback only (localhost, 127.0.0.1, [::1])", away),
+        (f"a verify command {LOOPBACK_ONLY}", away),
         ("files are paths inside the repository, from its root", outside),
     )
-    return tuple(f"{rule}: {some_of(found)}" for rule, found in rules if found)
-
-
-def _urls_away(verify: tuple[str, ...]) -> tuple[str, ...]:
-    """A host with a user before it, or with anything odd in it, is read otherwise by every program: it is away."""
-    found = (url for word in verify for url in _URL.finditer(word))
-    return tuple(one_line(url[0], SUBJECT) for url in found if not _LOOPBACK.fullmatch(url[1]))
+    return tuple(f"{rule}: {some(found)}" for rule, found in rules if found)
 
 
 def _is_outside(path: str) -> bool:
@@ -237,13 +226,6 @@ def _named(task: PlannedTask) -> str:
     return f"{task.id} ({task.called})" if task.called else task.id
 
 
-def some_of(texts: list[str], between: str = ", ") -> str:
-    more = len(texts) - _MOST_NAMED
-    return between.join(one_line(each) for each in texts[:_MOST_NAMED]) + (
-        f"{between}and {more} more" if more > 0 else ""
-    )
-
-
 # --- soft rules ----------------------------------------------------------------------------------
 
 
@@ -254,7 +236,7 @@ def plan_remarks(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
         ('a task does one thing, so its subject has no "and"', joined),
         ("a task without a verify command is seen by the checks only", unverified),
     )
-    return tuple(f"{rule}: {some_of(found)}" for rule, found in rules if found)
+    return tuple(f"{rule}: {some(found)}" for rule, found in rules if found)
 
 
 # --- what follows from a plan --------------------------------------------------------------------

@@ -25,6 +25,13 @@ _VERIFY = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _MARKED = re.compile(r"(?P<mark>\*\*|__|`{1,3})(?P<text>(?:(?!(?P=mark)).)+)(?P=mark)\.?")
+LOOPBACK_ONLY = "may reach HTTP on loopback only (localhost, 127.0.0.1, [::1])"
+_MOST_NAMED = 10  # of what is wrong in one way: a plan of thousands would fill pages
+_URL = re.compile(r"\b(?:https?|wss?|ftp)://([^\s/?#'\"]*)", re.IGNORECASE)
+_URL_SHOWN = 200  # characters of one
+_LOOPBACK = re.compile(
+    r"(?:(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII
+)
 _OF_A_SHELL = re.compile(r"[|&;<>`$()*?]|^\s*\w+=")
 
 
@@ -72,3 +79,16 @@ def _unmarked(found: re.Match[str]) -> str:
     while marked := _MARKED.fullmatch(text):
         text = marked["text"].strip()
     return text
+
+
+def urls_away(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A host with a user before it, or with anything odd in it, is read otherwise by every program: it is away."""
+    found = (url for word in command for url in _URL.finditer(word))
+    return tuple(one_line(url[0], _URL_SHOWN) for url in found if not _LOOPBACK.fullmatch(url[1]))
+
+
+def some(texts: list[str], between: str = ", ") -> str:
+    more = len(texts) - _MOST_NAMED
+    return between.join(one_line(each) for each in texts[:_MOST_NAMED]) + (
+        f"{between}and {more} more" if more > 0 else ""
+    )

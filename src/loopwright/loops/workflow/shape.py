@@ -16,7 +16,7 @@ from loopwright.kernel.model import AgentReport
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Field, Problem, Shape, expected, keyed, record, several, text, text_or
 from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
-from loopwright.loops.workflow.reading import LONGEST, MOST, lines, told
+from loopwright.loops.workflow.reading import LONGEST, LOOPBACK_ONLY, MOST, lines, some, told, urls_away
 from loopwright.loops.workflow.words import MOST_READ, SENTENCE, answered, bullets, forbidden, sentences, title_of
 
 EXECUTION, CODE_REVIEW, ASSUMPTION = "execution output", "code review", "assumption"
@@ -92,6 +92,19 @@ def shape_problems(shape: WorkShape) -> tuple[str, ...]:
         if not rule.command and not rule.seen
     )
     return tuple(found)
+
+
+def commands_of(shape: WorkShape) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All that will be run for it, each with the name of what it shows."""
+    criteria = ((criterion_name(at), each.command) for at, each in enumerate(shape.criteria, start=1))
+    rules = ((must_not_name(at), each.command) for at, each in enumerate(shape.must_not, start=1))
+    return tuple((name, command) for name, command in (*criteria, *rules) if command)
+
+
+def reaches_away(shape: WorkShape) -> str:
+    """Why its commands may not be run; empty: they may."""
+    away = [f"{name}: {url}" for name, command in commands_of(shape) for url in urls_away(command)]
+    return f"a command of a shape {LOOPBACK_ONLY}: {some(away)}" if away else ""
 
 
 def with_engine_rules(shape: WorkShape) -> WorkShape:

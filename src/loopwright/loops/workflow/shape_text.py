@@ -21,20 +21,23 @@ from loopwright.loops.workflow.shape import (
     bars_completion,
     criterion_name,
     folded,
+    reaches_away,
     read_shape,
     with_engine_rules,
 )
 
-_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)[\s#]*")
+# A pattern here looks at no character twice, however a page is made: what could is read by hand.
+_LONGEST_LINE = 16_000  # characters
+_HEADING = re.compile(r"#{1,6}\s+")
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_BLOCK = re.compile(r"^\s*(?:`{3,}|~{3,})[^\n]*\n(.*?)^\s*(?:`{3,}|~{3,})\s*$", re.MULTILINE | re.DOTALL)
+_CLOSING = re.compile(r"`{3,}|~{3,}")
 _BULLET = re.compile(r"\s*(?:[-*+•□]|\d{1,3}[.)])\s+(?:\[[ xX]?\]\s+)?(?P<text>\S.*)")
-_CRITERION = re.compile(rf"criterion-\d+: (?P<text>.*?)(?: \((?:{'|'.join(TYPES)}|no command of its own: .*)\))?")
+_CRITERION = re.compile(r"criterion-\d+: ")
+_UNCOMMANDED = " (no command of its own: "
 _NUMBERED = re.compile(r"^mustNot-\d+: ")
-_SEEN = re.compile(r"(?P<text>.*) \(seen by (?P<seen>.*)\)")
+_SEEN = " (seen by "
 _ITS_COMMAND = re.compile(r"its command, which fails then: (?P<argv>\[.*\])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE = re.compile(r"(`+)(.*)\1")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r":?-+:?")
 _NO_COMMAND = re.compile(r"|[-\u2013\u2014]|none|n/a|manual|all checks|checks: .*", re.IGNORECASE)
@@ -50,6 +53,9 @@ _KINDS = {
 
 def read_shape_page(page: str) -> WorkShape | str:
     """With enough rules to begin with, or a sentence that says why no work can go by it."""
+    for number, line in enumerate(page.splitlines(), start=1):
+        if len(line) > _LONGEST_LINE:
+            return f"line {number} has more than {_LONGEST_LINE:,} characters"
     held: dict[str, list[list[str]]] = {"": [], **{name: [] for name in _KINDS}}
     for kind, lines in _sections(page):
         held[kind].append(lines)
@@ -66,6 +72,8 @@ def read_shape_page(page: str) -> WorkShape | str:
     found = read_shape(AgentReport(extras=json.dumps({"shape": shape})))
     if isinstance(found, str):
         return found
+    if away := reaches_away(found):
+        return away
     if unseen := bars_completion(found):
         return f"nothing would show that these hold, they are assumed: {', '.join(unseen)}"
     return with_engine_rules(found)
@@ -78,14 +86,14 @@ def _sections(page: str) -> Iterator[tuple[str, list[str]]]:
     """The lines below each heading; nothing in a code block is one."""
     kind, lines, fence = "", list[str](), ""
     for line in page.splitlines():
-        heading = None if fence else _HEADING.fullmatch(line)
+        heading = None if fence else _HEADING.match(line)
         if mark := _FENCE.match(line):
             fence = "" if line.strip() == fence else fence or mark[1]
         if heading is None:
             lines.append(line)
             continue
         yield kind, lines
-        kind, lines = _kind_of(heading["title"]), []
+        kind, lines = _kind_of(line[heading.end() :].rstrip("# \t")), []
     yield kind, lines
 
 
@@ -96,9 +104,16 @@ def _kind_of(title: str) -> str:
 
 def _json(lines: list[str]) -> Iterator[object]:
     """What stands in code blocks, where it is JSON."""
-    for block in _BLOCK.findall("\n".join(lines)):
-        with suppress(ValueError, RecursionError):
-            yield _loaded(block)
+    block: list[str] | None = None
+    for line in lines:
+        if block is None:
+            block = [] if _FENCE.match(line) else None
+        elif _CLOSING.fullmatch(line.strip()):
+            with suppress(ValueError, RecursionError):
+                yield _loaded("\n".join(block))
+            block = None
+        else:
+            block.append(line)
 
 
 def _loaded(text: str) -> Any:  # noqa: ANN401 - whatever JSON has
@@ -118,17 +133,17 @@ def _texts(sections: list[list[str]], read: Callable[[str], object]) -> list[Any
 
 def _bullets(lines: list[str]) -> Iterator[str]:
     """A line that is indented below a bullet goes on with it."""
-    text = ""
+    parts: list[str] = []
     for line in lines:
         if bullet := _BULLET.fullmatch(line):
-            yield text
-            text = bullet["text"]
-        elif text and line.startswith(" ") and line.strip():
-            text = f"{text} {line.strip()}"
+            yield " ".join(parts)
+            parts = [bullet["text"]]
+        elif parts and line.startswith(" ") and line.strip():
+            parts.append(line.strip())
         else:
-            yield text
-            text = ""
-    yield text
+            yield " ".join(parts)
+            parts = []
+    yield " ".join(parts)
 
 
 def _plain(text: str) -> str:
@@ -136,8 +151,14 @@ def _plain(text: str) -> str:
 
 
 def _criterion(text: str) -> str:
-    ours = _CRITERION.fullmatch(text)
-    return _plain(ours["text"] if ours else text)
+    ours = _CRITERION.match(text)
+    return _plain(_without_its_type(text[ours.end() :]) if ours else text)
+
+
+def _without_its_type(text: str) -> str:
+    if text.endswith(")") and _UNCOMMANDED in text:
+        return text.partition(_UNCOMMANDED)[0]
+    return next((text.removesuffix(f" ({each})") for each in TYPES if text.endswith(f" ({each})")), text)
 
 
 def _named(text: str) -> str:
@@ -145,13 +166,13 @@ def _named(text: str) -> str:
 
 
 def _rule(text: str) -> dict[str, Any]:
-    said = _SEEN.fullmatch(text)
-    rule: dict[str, Any] = {"text": _plain(_NUMBERED.sub("", said["text"] if said else text))}
-    if said is None:
+    said, mark, seen = text[:-1].rpartition(_SEEN) if text.endswith(")") else ("", "", "")
+    rule: dict[str, Any] = {"text": _plain(_NUMBERED.sub("", said if mark else text))}
+    if not mark:
         return rule
-    command = _ITS_COMMAND.fullmatch(said["seen"])
+    command = _ITS_COMMAND.fullmatch(seen)
     argv = _argv(_plain(command["argv"])) if command else ()
-    return rule | ({"command": list(argv)} if argv else {"seen": _plain(said["seen"])})
+    return rule | ({"command": list(argv)} if argv else {"seen": _plain(seen)})
 
 
 # --- how it is verified -----------------------------------------------------------------------------------------------
@@ -195,8 +216,9 @@ def _table(lines: list[str]) -> Iterator[dict[str, str]]:
 
 def _unquoted(cell: str) -> str:
     """What was meant by a cell: code as it stands there, else without the marks that keep it from being markup."""
-    code = _CODE.fullmatch(cell)
-    return code[2].replace("\\|", "|").strip() if code else _plain(cell)
+    before, behind = (len(cell) - len(rest) for rest in (cell.lstrip("`"), cell.rstrip("`")))
+    marks = min(before, behind, len(cell) // 2)
+    return cell[marks : len(cell) - marks].replace("\\|", "|").strip() if marks else _plain(cell)
 
 
 def _argv(command: str) -> tuple[str, ...]:

@@ -119,6 +119,7 @@ class WorkflowParams:
     session_only: bool = False  # its task files are gone when its controller is
     trust: Trust = Trust()
     taken_over: TakenOver | None = None
+    shape_stays_near: bool = False  # no command of its shape reaches beyond loopback; older logs had no such rule
     is_root: bool = True  # its files also lie where hooks and people look first
 
 

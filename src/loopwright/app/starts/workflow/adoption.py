@@ -8,13 +8,13 @@ from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.starts.door import Adopter, PointedAt, Told
+from loopwright.app.starts.door import AdoptedCommand, Adopter, PointedAt, Told
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone, kept_in
 from loopwright.app.starts.workflow.task_list import with_its_tasks
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, UsageError
-from loopwright.loops.workflow.beginning import AT_WORK
+from loopwright.loops.workflow.beginning import AT_WORK, commands_taken_over
 from loopwright.loops.workflow.shape import WorkShape
 from loopwright.loops.workflow.shape_text import read_shape_page
 from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
@@ -23,15 +23,13 @@ from loopwright.loops.workflow.state_file import StateFile, read_state
 FILE = "workflow-state.json"
 _OVER = ("complete", "cancelled")
 _SHAPE_FILE = "SHAPE.md"  # where the state file is, or in `shape/` there
-_LARGEST = 1 << 20  # bytes of it
+_LARGEST = 1 << 20  # bytes of the state file
+_LARGEST_SHAPE = 1 << 18
 
 
 async def adopt_workflow(project: Project, settings: Settings, found: PointedAt) -> View:
     """Raises `NeedsPerson` while another workflow is unfinished here."""
-    try:
-        text = found.path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{found.path} cannot be read: {error}") from error
+    text = read_plain_file(found.path, str(found.path), _LARGEST)
     state = read_state(text, str(found.path))
     if state.stage in _OVER:
         raise UsageError(f"{found.path} is of a loop that has ended ({state.stage}); there is nothing to go on with")
@@ -65,7 +63,7 @@ def _page(folder: Path) -> tuple[Path, str] | None:
     """As it lies beside the file; None where it does not."""
     for path in (folder / "shape" / _SHAPE_FILE, folder / _SHAPE_FILE):
         with suppress(FileNotFoundError):
-            return path, read_plain_file(path, str(path), _LARGEST)
+            return path, read_plain_file(path, str(path), _LARGEST_SHAPE, follow=False)
     return None
 
 
@@ -78,7 +76,9 @@ def _shape(path: Path, page: str) -> WorkShape:
 
 
 def _told(view: View) -> Told:
-    return Told(kept=kept_in(view.row.id), remarks=view.now.state.remarks)
+    state = view.now.state
+    commands = tuple(AdoptedCommand(of=of, argv=argv) for of, argv in commands_taken_over(state.plan.taken_over))
+    return Told(kept=kept_in(view.row.id), remarks=state.remarks, commands=commands)
 
 
 def _found(path: Path) -> Path | None:

@@ -107,6 +107,7 @@ def params_of(
         session_only=asked.session_only,
         trust=Trust(allow=asked.allow, in_force=True),
         taken_over=asked.taken_over,
+        shape_stays_near=True,
     )
 
 

@@ -13,7 +13,7 @@ from loopwright.app.task_lists import config_folder
 from loopwright.errors import UsageError
 from loopwright.loops.task_file import TaskFile, name_of
 from loopwright.loops.workflow.listing import plan_of
-from loopwright.loops.workflow.plan import order_problems
+from loopwright.loops.workflow.plan import plan_problems
 from loopwright.loops.workflow.state import TakenOver
 
 LIST_ID = "CLAUDE_CODE_TASK_LIST_ID"
@@ -56,11 +56,11 @@ def with_its_tasks(project: Project, asked: WorkflowRequest, taken: TakenOver) -
 
 
 def _with_tasks(asked: WorkflowRequest, list_id: str, found: tuple[TaskFile, ...], taken: TakenOver) -> WorkflowRequest:
-    done = tuple(name_of(each.number) for each in found if each.status == "completed")
     tasks = plan_of(found)
-    if wrong := order_problems(tasks):
+    if wrong := plan_problems(tasks):
         said = "; ".join(wrong)
         raise UsageError(f"nothing was taken over: {said}; mend the files of task list {list_id!r}, then try again")
+    done = tuple(name_of(each.number) for each in found if each.status == "completed")
     return replace(asked, list_id=list_id, taken_over=replace(taken, tasks=tasks, done=done))
 
 
