@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -145,9 +146,10 @@ def test_what_was_cancelled_holds_no_session_that_shares_the_list(tmp_path: Path
     named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "list6"}
     assert started(made, "--max-iterations", "1", **named).code == 5
     event = json.dumps({"cwd": str(made.repo.path), "session_id": "s"}).encode()
-    assert hook.respond("stop", event, named, 0.0) == "pending tasks: Write one.txt, Write two.txt (blocked by 1)"
+    now = time.time()
+    assert hook.respond("stop", event, named, now) == "pending tasks: Write one.txt, Write two.txt (blocked by 1)"
     assert made.loop("cancel", **named).code == 0
-    assert hook.respond("stop", event, named, 0.0) == ""
+    assert hook.respond("stop", event, named, now) == ""
     assert made.loop("render", **named).code == 0
     assert [*(tmp_path / "home/.claude/tasks/list6").glob("*.json")] == []
 

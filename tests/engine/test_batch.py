@@ -424,7 +424,7 @@ def test_one_child_over_budget_does_not_cancel_the_others_and_the_batch_pauses_a
 @pytest.mark.parametrize(
     ("limits", "reason", "says"),
     [
-        (Spending(tokens=50), "budget", "60 of 50 tokens are used (where a run did not say, estimated)"),
+        (Spending(tokens=50), "tokens", "60 of 50 tokens are used (where a run did not say, estimated)"),
         (Spending(seconds=25.0), "time", "30 of 25 seconds of work are used"),
     ],
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.kernel.events import AgentReported, Event
 from loopwright.kernel.model import AgentStatus, LoopId, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.files import pages
+from loopwright.loops.tickets.judgement import judged_before
 from loopwright.loops.tickets.past import SessionPast
-from loopwright.loops.tickets.state import TicketsState
+from loopwright.loops.tickets.state import Decision, TicketsState
 from tests.loops import tickets as t
 from tests.loops import verified as v
 
@@ -148,3 +151,12 @@ def test_a_judges_no_stands_where_a_creator_leaves_what_it_was_told_of() -> None
 
 def v_saved() -> Event:
     return t.saved("c1", evidence=v.E1)
+
+
+def test_what_was_approved_or_never_tested_is_no_verdict_that_stands() -> None:
+    state = t.told(*t.made(), t.fails(t.BETA), t.GREEN, t.SAID)
+    (before,) = state.past
+    again = replace(state, ticket=replace(before, number=2))
+    assert judged_before(again) == before
+    for other in (replace(before, decision=Decision.APPROVE), replace(before, checks=())):
+        assert judged_before(replace(again, past=(other,))) is None

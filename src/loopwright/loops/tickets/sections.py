@@ -74,10 +74,13 @@ def _tick(view: TicketView, criterion: Criterion) -> str:
 
 
 def context(view: TicketView) -> tuple[str, ...]:
-    attached = (("Guidance", view.ticket.guidance), ("Answers", view.state.course.answers if view.is_current else ()))
-    parts = (
-        (f"## {heading} from the coordinator", "\n\n".join(map(quoted, texts))) for heading, texts in attached if texts
+    course = view.state.course
+    attached = (
+        ("Guidance from the coordinator", view.ticket.guidance),
+        ("Answers from the coordinator", course.answers if view.is_current else ()),
+        ("Advice of a panel of agents", course.advised if view.is_current else ()),
     )
+    parts = ((f"## {heading}", "\n\n".join(map(quoted, texts))) for heading, texts in attached if texts)
     given = (quoted(view.state.plan.context),) if view.state.plan.context.strip() else ()
     move = ("## Move", f"- {inline(view.ticket.move)}") if view.before else ()
     return ("# Context", *given, *move, *chain.from_iterable(parts))
