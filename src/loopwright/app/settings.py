@@ -44,6 +44,7 @@ class Changed:
     event: ConfigChanged
     lines: tuple[str, ...]  # all of it, key by key and path by path
     guarded: tuple[str, ...]  # names of the tables that decide who judges, and paths
+    budget: float | None = None  # the loop's own, moved as the file's was; None: it was not
 
     @property
     def is_of_settings(self) -> bool:
@@ -64,7 +65,13 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Chang
     names = (field.name for field in fields(Settings) if field.name not in FREE)
     tables = tuple(name for name in names if getattr(before, name) != getattr(now, name))
     lines = (*differences(seen.now.settings, now.to_json()), *moved)
-    return Changed(_event(seen, before, now, by, pins), lines, (*tables, *moved))
+    event = _event(seen, before, now, by, pins)
+    return Changed(event, lines, (*tables, *moved), _moved_budget(seen.row.budget, before, now))
+
+
+def _moved_budget(own: float | None, before: Settings, now: Settings) -> float | None:
+    old, new = before.budget.usd, now.budget.usd
+    return None if own is None or old is None or new is None or new == old else max(0.0, own + new - old)
 
 
 def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> ConfigChanged:

@@ -8,7 +8,7 @@ from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
 from loopwright.app.said import checked_in, take_in
-from loopwright.app.settings import changed_settings
+from loopwright.app.settings import Changed, changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
@@ -17,7 +17,7 @@ from loopwright.cli.output import MONEY, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning, NeedsPerson
-from loopwright.kernel.events import BudgetChanged, ConfigChanged
+from loopwright.kernel.events import BudgetChanged
 from loopwright.kernel.quoting import one_line
 
 _NAMED = 5
@@ -62,9 +62,10 @@ async def prepare(
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    said = [BudgetChanged(usd=budget, by=here.who)] if budget is not None else []
     changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
-    for each in (*said, *([changed] if changed else ())):
+    usd = changed.budget if changed and budget is None else budget
+    said = [BudgetChanged(usd=usd, by=here.who)] if usd is not None else []
+    for each in (*said, *([changed.event] if changed else ())):
         chosen = await take_in(project, chosen, each, note) or chosen
     return await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
 
@@ -86,7 +87,7 @@ def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "blocked")
 
 
-def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -> ConfigChanged | None:
+def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -> Changed | None:
     """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
     changed = changed_settings(project, seen, here.who, note)
     if changed is None:
@@ -103,7 +104,7 @@ def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -
         note(f"  {line}")
     if changed.guarded and not click.confirm("Did you change this, and go on with it?", default=False, err=True):
         raise NeedsPerson("nothing was taken in and nothing was done; put back what you did not change")
-    return changed.event
+    return changed
 
 
 def _shown(name: str) -> str:
