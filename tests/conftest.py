@@ -34,33 +34,6 @@ GIT_CONFIG = """\
 """
 
 
-# Whole runs, which take long and whose every line other tests run too.
-WHOLE_RUNS = frozenset(
-    {
-        "test_allowed_tests",
-        "test_collecting",
-        "test_coverage_checks",
-        "test_demands",
-        "test_flaky",
-        "test_floors_of_runners",
-        "test_hidden_reaching",
-        "test_landed_before",
-        "test_last_tests",
-        "test_look",
-        "test_lost_log",
-        "test_odd_repositories",
-        "test_reaching",
-        "test_receipts",
-        "test_review",
-        "test_rewritten_files",
-        "test_runner",
-        "test_screens",
-        "test_start_terminal",
-        "test_ticket_answers",
-        "test_ticket_run",
-        "test_tricks",
-    }
-)
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
 ROOM = 2 << 30  # bytes; a whole run leaves less than half of it
 
@@ -125,8 +98,7 @@ def unmeasured() -> Iterator[None]:
 def is_measured(item: pytest.Item) -> bool:
     """What a random value reaches is no coverage: the next run may not reach it. Slow ones are made of quicker ones."""
     at_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    marked = any(map(item.get_closest_marker, ("unmeasured", "slow")))
-    return not at_random and not marked and item.path.stem not in WHOLE_RUNS
+    return not at_random and not any(map(item.get_closest_marker, ("unmeasured", "slow")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
