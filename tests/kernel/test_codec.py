@@ -122,6 +122,7 @@ def test_plain_lists_and_objects_can_be_stored_too() -> None:
     _writer.cache_clear()  # those that were built by other tests may not have been measured
     assert encode({"b": [1, None], "a": (Colour.RED, Level.ONE)}) == '{"a":["red",1],"b":[1,null]}'
     assert encode({Colour.RED: 1}) == '{"red":1}'
+    assert encode([Key("fix", 2), Usage(usd=1.0)]).startswith('["fix-2",{')
 
 
 def test_text_of_another_kind_is_stored_as_text() -> None:
