@@ -95,3 +95,15 @@ def test_whoever_changed_a_test_that_landed_before_hears_that_it_was_put_back(tm
         assert (named.kept, faults_of(named)) == ((), ())
 
     asyncio.run(story())
+
+
+def test_so_does_a_script_of_the_base_that_the_task_was_to_change(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = project(tmp_path, {**BASE, "scripts/look.py": "raise SystemExit(0)\n"}, [UNITTEST])
+        landed = here.candidate(FIRST)
+        bent = here.candidate({"a.py": BROKEN, "scripts/look.py": "raise SystemExit(False)\n"})
+        promised = Demand("T-001", LOOKS.argv, own=("scripts/look.py",), landed=landed)
+        report = await here.report(bent, also=(promised,), after=after(bent))
+        assert [each.passed for each in report.also] == [False]
+
+    asyncio.run(story())

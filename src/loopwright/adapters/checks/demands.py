@@ -119,7 +119,8 @@ class _Meeting:
         of_base = (scripts & desk.paths & desk.seen.changed) - frozenset(demand.own)
         if of_base:
             tree = await desk.outfit.checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
-        landed = frozenset(each for each in scripts - desk.paths if not is_named(each, desk.run.after.words))
+        made = scripts - (desk.paths - frozenset(demand.own))  # what whoever asks for it has made or was to change
+        landed = frozenset(each for each in made if not is_named(each, desk.run.after.words))
         if landed and demand.landed:
             tree = await desk.outfit.checkouts.compose(tree, taken_from=demand.landed, paths=landed)
         return tree
