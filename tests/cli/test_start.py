@@ -17,7 +17,7 @@ from loopwright.errors import AlreadyRunning
 from loopwright.kernel.model import LoopId
 from tests.cli.projects import Done, Sample, loop
 from tests.cli.test_bad_input import one_sentence
-from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, sample, started
+from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, configured, sample, started
 from tests.repository import Repository
 
 QUESTION = {"question": "Which texts?", "options": ["one", "both"], "impact": "Nobody knows what to write."}
@@ -263,6 +263,27 @@ def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path, scenario: 
     assert (need["kind"], stopped.data["tasks"]) == ("check-in", count(1))
     done = made.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
+
+
+LOOKS = "1 of 2 tasks done; to do: T-002 Write two.txt. Go on after this wave?"
+
+
+def test_a_check_in_behind_a_limit_is_shown_before_resume_goes_on(tmp_path: Path) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
+    (need,) = started(made, "--max-iterations", "1").data["needs"]
+    assert need["kind"] == "escalation"
+    assert f"is recorded.\nIt asks next: {LOOKS}" in made.loop("answer", "continue", "10").out
+    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
+
+
+def test_a_check_in_that_a_raised_limit_brings_up_is_asked(tmp_path: Path) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits="[limits.workflow]\nmax_iterations = 1")
+    assert started(made).code == 5
+    made.repo.write("loop.toml", configured("scorer", "planner", limits="[limits.workflow]\nmax_iterations = 5"))
+    asked = made.loop("resume", "--unattended", "--json")
+    (need,) = asked.data["needs"]
+    assert (asked.code, need["kind"], need["why"]) == (4, "check-in", "1 task is done since you last looked")
+    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
 def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:

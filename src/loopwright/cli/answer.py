@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import find_question, take_in
 from loopwright.app.settings import settings_of
@@ -19,6 +20,7 @@ from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.errors import UsageError
+from loopwright.kernel.actions import Ask
 from loopwright.kernel.model import LoopId
 
 _ASKS_AGAIN = "history"
@@ -33,6 +35,7 @@ class AnswerRecorded:
     answered: str
     state: Literal["recorded", "posted"]  # posted: its controller was told
     command: str  # that goes on
+    asks: str = ""  # what it asks next, where no step comes in between
     history: str = ""
 
 
@@ -82,7 +85,13 @@ async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer
         answered=said.choice,
         state="recorded" if recorded else "posted",
         command=goes_on,
+        asks=_next_question(recorded) if goes_on and recorded else "",
     )
+
+
+def _next_question(now: View) -> str:
+    """Shown at once: to go on is an answer to a check-in, and nobody answers what they have not seen."""
+    return next((each.question for each in now.wanted if isinstance(each, Ask)), "")
 
 
 def _example(said: Unclear) -> str:
@@ -92,5 +101,6 @@ def _example(said: Unclear) -> str:
 def _said(told: AnswerRecorded) -> str:
     if told.state == "posted":
         return f"Told the controller that runs loop {told.loop}: {told.answered}."
-    tail = f" Go on with: {told.command}" if told.command else ""
+    asks = f"\nIt asks next: {told.asks}\n" if told.asks else " "
+    tail = f"{asks}Go on with: {told.command}" if told.command else ""
     return f"Loop {told.loop}: {told.answered} is recorded.{tail}"

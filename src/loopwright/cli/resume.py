@@ -65,9 +65,11 @@ async def prepare(
     changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
     usd = changed.budget if changed and budget is None else budget
     said = [BudgetChanged(usd=usd, by=here.who)] if usd is not None else []
+    # What comes up by the changes, nobody has seen yet: it is asked.
+    chosen = await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
     for each in (*said, *([changed.event] if changed else ())):
         chosen = await take_in(project, chosen, each, note) or chosen
-    return await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
+    return chosen
 
 
 async def _choose(project: Project, loop: str | Listed) -> View | str:
