@@ -55,9 +55,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--times", type=Path, metavar="FILE", help="append to FILE how long each folder of tests took")
 
 
+@pytest.hookimpl(tryfirst=True)  # before markers are chosen by `-m`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones go first, so that no worker is left alone with one at the end."""
+    leave_rows_to_other_layers(items)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def leave_rows_to_other_layers(items: Iterable[pytest.Item]) -> None:
+    """Of a table that is `sampled` the first row stays where it is."""
+    begun: set[str] = set()
+    for item in items:
+        table, is_row, _ = item.nodeid.partition("[")
+        if is_row and (sampled := item.get_closest_marker("sampled")):
+            if table in begun:
+                item.add_marker(*sampled.args)
+            begun.add(table)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,6 +5,8 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
+
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.project import open_project
 from loopwright.app.settings import settings_of
@@ -13,6 +15,8 @@ from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.state import FeedbackParams
 from tests.cli.projects import GOOD, Sample
+
+pytestmark = pytest.mark.unmeasured
 
 SAYS_GOOD = Demand("T-001", (sys.executable, "-c", "print('it is', open('result.txt').read())"))
 HAS_MORE = Demand("T-002", (sys.executable, "-c", "print('looking'); open('more.txt')"))

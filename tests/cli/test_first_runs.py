@@ -9,6 +9,8 @@ import pytest
 from tests.cli.projects import CONFIG, Done, Sample, loop
 from tests.repository import Repository
 
+pytestmark = pytest.mark.unmeasured
+
 GREEN = (
     "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self) -> None:\n        self.assertTrue(True)\n"
 )

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.projects import CONFIG, HANGS, NEVER_RIGHT, Sample, full_pipe
 
-pytestmark = pytest.mark.slow  # real programs that are stopped by real signals
+pytestmark = [pytest.mark.slow, pytest.mark.sampled("kills")]  # real programs that are stopped by real signals
 _PATIENCE = 60.0
 
 

@@ -15,6 +15,8 @@ from tests.cli.projects import NEVER_RIGHT, Sample
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
+
 GONE = "is gone, but earlier loops have left their refs here (refs/loopwright…); restore it from a backup, or begin"
 
 

@@ -9,6 +9,8 @@ from tests.cli.projects import GOOD, NEVER_RIGHT, Sample
 from tests.cli.reviews import blocks, reviewable
 from tests.repository import Repository
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
+
 ADD = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet")
 FIXER = """\
 [agents.fixer]

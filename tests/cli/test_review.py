@@ -13,6 +13,8 @@ from tests.kept import Kept
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
+pytestmark = pytest.mark.unmeasured
+
 ABOUT = ("artifact", "gate", "mode", "file", "agents")
 
 

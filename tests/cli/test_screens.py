@@ -23,6 +23,8 @@ from tests.cli.projects import (
 from tests.kept import Kept
 from tests.repository import Repository
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
+
 STRANGERS = CONFIG.replace('kind = "rehearsal"\nscenario = "scenario.toml"', 'kind = "command"\nargv = ["false"]')
 PATIENCE = 60  # seconds
 

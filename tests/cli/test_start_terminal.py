@@ -12,6 +12,8 @@ from tests.cli.test_held_back import AtTerminal
 from tests.cli.test_start import REVIEWED_WAVES
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, SECOND, TWO_TASKS, sample, started
 
+pytestmark = pytest.mark.unmeasured
+
 # Asked until they agree: the first look finds something grave, and something less so.
 FINDS = """\
 [[step]]

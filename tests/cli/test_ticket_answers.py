@@ -11,6 +11,8 @@ from tests.kept import Kept
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
+pytestmark = pytest.mark.unmeasured
+
 PAIR = CONFIG.replace("[roles]", '[agents.other]\nkind = "rehearsal"\nscenario = "scenario.toml"\n[roles]')
 
 

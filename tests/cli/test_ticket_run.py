@@ -11,6 +11,8 @@ from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder, texts, ticketed
 from tests.test_schemas import mistakes
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
+
 
 def began(sample: Sample, *accept: str) -> None:
     options = [word for text in accept for word in ("--accept", text)]

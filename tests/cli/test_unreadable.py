@@ -11,6 +11,8 @@ from loopwright.kernel.model import LoopId
 from loopwright.ports.store import Append, NewEvent
 from tests.cli.projects import NEVER_RIGHT, Sample
 
+pytestmark = pytest.mark.sampled("kills")
+
 AWAY = '{"key":"wait-implement-1.1"}'
 HUGE = f'{{"key":"implement-9.1","report":{{"extras":{"9" * 5000}}}}}'
 

@@ -7,6 +7,8 @@ import pytest
 from loopwright.kernel.events import AgentFailed, ChecksReported, Refused
 from tests.e2e.scene import CHANGES_THE_TEST, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, ready
 
+pytestmark = pytest.mark.sampled("trust")
+
 CLAIMS = "report(summary='all tests pass', verdict='pass')\n"
 TEST = "tests/test_calc.py"
 FAKE_REPORT = '<testsuite tests="1"><testcase classname="tests.test_calc.Adding" name="test_adds"/></testsuite>'

@@ -9,6 +9,8 @@ from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailabl
 from tests.e2e.kills import gone, of_steps
 from tests.e2e.scene import PASSES, PUTS_ADD, WRITES_ADD, Scene, adding, ready, until
 
+pytestmark = pytest.mark.sampled("trust")
+
 FIRST = "if attempt == 1 and not (notes / 'again').exists():\n    note('again', '')\n"
 
 

@@ -18,6 +18,8 @@ from tests.e2e.kills import (
     some_of,
 )
 
+pytestmark = pytest.mark.sampled("kills")
+
 APPENDS = 12  # of the whole run, after the creation of the loop; an answer and what follows from it are one
 RUNS = ["implement-1.1", "implement-2.1", "review-1.1", "review-2.1"]
 

@@ -8,6 +8,8 @@ import pytest
 from loopwright.kernel.events import ChecksReported, GateDecided
 from tests.e2e.scene import ADD, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, Scene, adding, ready
 
+pytestmark = pytest.mark.sampled("trust")
+
 WRONG = "Path('calc.py').write_text('def add(a, b):\\n    return a - b\\n')\nreport(summary='subtracted')\n"
 TEST = "tests/test_calc.py"
 CHANGED = (

@@ -14,6 +14,8 @@ from tests.e2e.review_kills import check_no_review_is_lost, end_of_reviews, kill
 from tests.e2e.scene import Scene
 from tests.kept import Kept
 
+pytestmark = pytest.mark.sampled("kills")
+
 APPENDS = 11  # of the one review
 RUNS = ["fix-1.4", "review-1.2", "review-2.2"]
 BATCH_APPENDS, ON_APPENDS = 40, 15

@@ -10,6 +10,8 @@ import pytest
 from loopwright.kernel.events import ChecksReported, ConfigChanged, Paused
 from tests.e2e.scene import CHECK, TEST_ADD, WRITES_ADD, Scene, ready
 
+pytestmark = pytest.mark.sampled("trust")
+
 WRONG = "Path('calc.py').write_text('def add(a, b):\\n    return a - b\\n')\nreport(summary='subtracted')\n"
 RESUME = ("resume", "--unattended", "--json")
 

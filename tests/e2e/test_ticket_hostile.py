@@ -26,6 +26,8 @@ from tests.e2e.ticketing import (
     run,
 )
 
+pytestmark = pytest.mark.sampled("trust")
+
 SECRET = "the-secret-of-the-person"
 REQUIREMENTS = "\n# Requirements\n\nBuild it.\n\n- [ ] AC-1: It works\n"
 OURS = {".loop": {".gitignore", "loop.db", "loop.db-wal", "loop.db-shm", "tickets"}, ".worktrees": {".gitignore"}}

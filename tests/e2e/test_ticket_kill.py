@@ -22,6 +22,8 @@ from tests.e2e.ticket_kills import (
 from tests.e2e.ticketing import QUEUE
 from tests.kept import Kept
 
+pytestmark = pytest.mark.sampled("kills")
+
 APPENDS = 16  # of the session that is merged
 UNTIL_ASKED, ON_APPENDS = 8, 10  # of the one that is escalated; the answer is the first of the second part
 RUNS = [

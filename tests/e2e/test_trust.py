@@ -31,6 +31,8 @@ from tests.repository import Repository
 from tests.toys.anthology import AnthologyParams
 from tests.toys.program import TOYS
 
+pytestmark = pytest.mark.sampled("trust")
+
 DONE = "report(summary='done')\n"
 RESUME = ("resume", "--unattended", "--json")
 TEST = "tests/test_calc.py"

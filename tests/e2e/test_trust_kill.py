@@ -20,6 +20,8 @@ from tests.e2e.scene import ADD, CHECK, TEST_ADD, Scene
 from tests.kept import Kept
 from tests.repository import Repository
 
+pytestmark = pytest.mark.sampled("kills")
+
 RUNS = ["implement-1.1", "review-1.1"]  # of agents, however often it is killed
 CHECK_RUNS = 5  # preflight, judging run, landing run, canary, and what an approval of the rest would let go
 HELD_RUNS, HELD_APPENDS = 3, 4  # of what lands after the end: judging run, landing run and canary once more

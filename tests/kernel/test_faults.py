@@ -9,7 +9,7 @@ import pytest
 
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.faults import faults_of, is_only_unmet, names_of_faults
+from loopwright.kernel.faults import KEPT, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_KEY, CheckResult, Demand, Finding, Severity, Tree
 
@@ -75,3 +75,14 @@ def test_a_report_of_before_has_no_demands() -> None:
     data = json.loads(encode(GREEN))
     assert data.pop("also") == []
     assert decode(ChecksReported, json.dumps(data)) == GREEN
+
+
+def test_who_changed_a_test_that_stays_as_it_landed_hears_of_it_where_something_fails() -> None:
+    paths = tuple(f"tests/test_{at}.py" for at in range(9))
+    assert faults_of(replace(GREEN, kept=paths)) == ()
+    failed, kept = faults_of(replace(GREEN, results=(RED,), kept=paths))
+    assert (failed.rule, kept.rule, kept.severity) == ("check-test", KEPT, Severity.MEDIUM)
+    assert "The change to tests/test_0.py, " in kept.issue
+    assert " more was put back" in kept.issue
+    (_, one) = faults_of(replace(GREEN, results=(RED,), kept=paths[:1]))
+    assert "The change to tests/test_0.py was put back" in one.issue

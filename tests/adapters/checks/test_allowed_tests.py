@@ -14,6 +14,8 @@ from loopwright.kernel.trust import Claim, Trust
 from tests.adapters.checks.projects import project
 from tests.interpreter import WARM_PYTHON
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 _PYTHON = shlex.join(WARM_PYTHON)
 _IN_BACKEND = ("sh", "-c", f"cd backend && {_PYTHON} -m pytest -q -p no:cacheprovider")
 _AT_TOP = ("sh", "-c", f"{_PYTHON} -m pytest -q -p no:cacheprovider tests")

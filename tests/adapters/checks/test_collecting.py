@@ -15,6 +15,8 @@ from loopwright.kernel.model import CheckResult
 from tests.adapters.checks.projects import PYTEST, Project, project
 from tests.interpreter import WARM_PYTHON
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 PLAIN_UNITTEST = CheckSettings(name="test", run=(*WARM_PYTHON, "-m", "unittest", "discover", "-s", "tests"))
 TWO = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n"
 NODE_TEST = "const {test} = require('node:test');\ntest('adds', () => {});\ntest('more', () => {});\n"

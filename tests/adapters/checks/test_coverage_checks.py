@@ -20,6 +20,8 @@ from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.adapters.checks.projects import Project, project
 from tests.repository import Repository
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 # A tool that believes every line ran whose text does not end with `# no`.
 TOOL = """\
 import pathlib, sys

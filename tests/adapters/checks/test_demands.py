@@ -15,6 +15,8 @@ from loopwright.kernel.model import Demand
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import LOOP, STEADY, UNITTEST, Project, project
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 TEST_OF_A = """\
 import unittest
 

@@ -10,6 +10,8 @@ from loopwright.adapters.checks.single_test import alone
 from loopwright.config.settings import CheckSettings
 from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
+pytestmark = pytest.mark.unmeasured
+
 # Fails in its first run and in every third one after it, on whatever commit.
 FLIPPING = """\
 import pathlib

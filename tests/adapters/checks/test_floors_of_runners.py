@@ -12,6 +12,8 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import PYTEST, project
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 # As pytest-cov does it, without measuring: each function of the product wants a test.
 CONFTEST = """\
 import pathlib

@@ -8,6 +8,8 @@ from loopwright.adapters.checks.reaching import reached
 from tests.adapters.checks.projects import UNITTEST, project
 from tests.adapters.checks.test_reaching import BASE, report, rules
 
+pytestmark = pytest.mark.unmeasured
+
 _NEVER_DIFFERS = "class A(int):\n    def __ne__(self, other):\n        return self.a != other and False"
 _FINALLY = "class A:\n    def __eq__(self, o):\n        try:\n            a()\n        finally:\n            return 1"
 REACHING = (

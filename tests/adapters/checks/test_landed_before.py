@@ -11,6 +11,8 @@ from loopwright.kernel.model import Commit, Demand
 from loopwright.kernel.trust import LandedBefore
 from tests.adapters.checks.projects import UNITTEST, Project, project
 
+pytestmark = pytest.mark.unmeasured
+
 BASE: dict[str, str | None] = {
     "a.py": "def one():\n    return 1\n",
     "tests/test_a.py": (

@@ -10,6 +10,8 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import PYTEST, project
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 BASE = {
     "app.py": "def one():\n    return 1\n",
     "tests/test_app.py": "import app\n\n\ndef test_one():\n    assert app.one() == 1\n",

@@ -17,6 +17,8 @@ from tests.adapters.checks.classes.held import BASE as BASE_COMMIT
 from tests.adapters.checks.classes.held import CANDIDATE, Held
 from tests.adapters.checks.projects import STEADY, UNITTEST, Project, project
 
+pytestmark = pytest.mark.unmeasured
+
 REACHING = {
     "import unittest.mock": "a.py",
     "from _pytest.python import Function": "a.py",

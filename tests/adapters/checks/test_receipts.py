@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.model import Blob, Commit, LoopId, Tree
 from tests.adapters.checks.projects import STEADY, UNITTEST, project
+
+pytestmark = pytest.mark.unmeasured
 
 PASSED = Receipt(
     key="k",

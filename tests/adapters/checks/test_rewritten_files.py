@@ -18,6 +18,8 @@ from loopwright.kernel.model import CheckResult, Tree
 from tests.adapters.checks.projects import UNITTEST, LaidFolder, Project, project
 from tests.repository import Repository
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 CORE = "def one():\n    return 1\n"
 WRONG = "def one():\n    return 2\n"
 ABOUT = "NAME = 'app'\n"

@@ -12,6 +12,8 @@ from loopwright.kernel.model import CheckResult, Key, LoopId
 from loopwright.ports.checks import ChecksRun
 from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
+pytestmark = pytest.mark.unmeasured
+
 GOOD = "def test_one():\n    assert 1 + 1 == 2\n\ndef test_two():\n    assert True or False\n"
 BAD = GOOD + "\ndef test_three():\n    assert 1 + 1 == 3\n"
 

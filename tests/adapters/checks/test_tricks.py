@@ -17,6 +17,8 @@ from loopwright.loops.weighing import Failed, Waits, weighed
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 from tests.loops.feedback import params
 
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
 TESTS = """\
 import unittest
 import product_code

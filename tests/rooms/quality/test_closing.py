@@ -5,11 +5,12 @@ import pytest
 
 from loopwright.app.debt import debt_entry
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
-from loopwright.loops.closing import look_closer
+from loopwright.loops.closing import look_closer, without_advice
 from loopwright.loops.course import steered
 from loopwright.loops.quality import closing
 from loopwright.loops.quality.kind import KIND
 from loopwright.loops.quality.state import QualityState
+from loopwright.loops.reviewed import ReviewResult
 from tests.rooms.feedback.stories import AT, LOOP
 from tests.rooms.quality.reviews import (
     AGAIN,
@@ -45,6 +46,19 @@ def test_the_closing_lines_of_a_review(golden: Golden) -> None:
     names = ("passed", "passed-at-once", "accepted", "cancelled")
     text = "\n\n".join("\n".join(closed(STORIES[name], HANDOFF)) for name in names)
     golden("texts/closing-quality.txt", text + "\n")
+
+
+def test_where_all_is_gone_no_command_is_advised() -> None:
+    lines = closed(STORIES["cancelled"], HANDOFF)
+    assert [line for line in lines if line not in without_advice(lines)] == [
+        line for line in lines if line.startswith(("Take it: ", "Land it: ", "Look at it: ", "Look closer: "))
+    ]
+    assert len(without_advice(lines)) < len(lines)
+
+
+def test_only_what_a_review_came_to_has_unresolved_findings() -> None:
+    state = STORIES["passed"]
+    assert KIND.unresolved(state, ReviewResult()) == KIND.unresolved(state, None) == ()
 
 
 def test_a_stopped_review_shows_every_unresolved_finding() -> None:

@@ -9,6 +9,8 @@ from loopwright.kernel.trust import Canary
 from tests.adapters.checks.canary.laboratory import UNITTEST, ToyLaboratory, module_of_tests
 from tests.interpreter import WARM_PYTHON
 
+pytestmark = pytest.mark.unmeasured
+
 A = "LIMIT = 3\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 WRONG = A.replace("return a + b", "return 0")
 CHANGED = A.replace("return a + b", "return b + a")
