@@ -33,7 +33,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
     choice_of,
-    fit_of,
+    fit_known,
     spec_of,
 )
 from loopwright.loops.workflow.state_file import (
@@ -113,13 +113,13 @@ def stage_of(state: WorkflowState, status: str) -> WorkflowStage:
 
 def state_file(scene: Scene[WorkflowState]) -> StateFile:
     state, past = scene.state, scene.past
-    chosen = choice_of(state) if spec_of(state) is not None else ShapeChoice.BLOCKED
-    taken = state.plan.taken_over
+    spec, fit, taken = spec_of(state), fit_known(state), state.plan.taken_over
+    chosen = ShapeChoice.BLOCKED if spec is None and fit is None else choice_of(state)
     return StateFile(
         stage=stage_of(state, scene.status),
         task=state.plan.request,
-        spec_score=spec_of(state),
-        fit_score=fit_of(state) if spec_of(state) is not None else None,
+        spec_score=spec,
+        fit_score=fit,
         shape_chosen=_CHOSEN[chosen],
         started_at=(taken and taken.started_at) or moment(past.started),
         last_updated=moment(past.updated),
@@ -265,12 +265,11 @@ def _note(state: WorkflowState, task: WorkTask) -> str:
 
 
 def _facts(state: WorkflowState) -> ShapeFacts:
-    scored, taken = state.scored, state.plan.taken_over
     return ShapeFacts(
         title=_title(state),
         spec=spec_of(state),
-        fit=fit_of(state) if scored or (taken and taken.fit is not None) else None,
-        reasons=scored.as_lines if scored else (),
+        fit=fit_known(state),
+        reasons=state.scored.as_lines if state.scored else (),
         chosen=choice_of(state),
     )
 

@@ -85,6 +85,7 @@ class TakenOver:
     shape: WorkShape | None = None
     tasks: tuple[PlannedTask, ...] = ()
     done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
+    scores_stand: bool = False  # it went on with them, however low; older logs took low ones again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,6 +343,11 @@ def fit_of(state: WorkflowState) -> int:
         return taken.fit
     confirmed = sum(each.confirmed for each in state.plan.recalled)
     return fit(state.scored.scores, confirmed) if state.scored else 0
+
+
+def fit_known(state: WorkflowState) -> int | None:
+    taken = state.plan.taken_over
+    return fit_of(state) if state.scored or (taken and taken.fit is not None) else None
 
 
 def counts(state: WorkflowState) -> WorkflowCounts:

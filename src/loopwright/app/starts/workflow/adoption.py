@@ -56,6 +56,7 @@ def taken_from(state: StateFile, shape: WorkShape | None) -> TakenOver:
         waves=tuple(TakenWave(wave=wave, review=replace(seen, taken_over=True)) for wave, seen in state.waves.items()),
         thorough=replace(state.thorough, taken_over=True) if state.thorough else None,
         shape=shape,
+        scores_stand=state.stage != "intent" and (state.spec_score, state.fit_score) != (None, None),
     )
 
 
