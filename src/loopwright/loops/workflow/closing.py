@@ -30,7 +30,7 @@ _SHOWN = 10
 _STANDS = {
     TaskStanding.PENDING: "to do",
     TaskStanding.RUNNING: "under way",
-    TaskStanding.COUNSEL: "stuck, the panel is asked",
+    TaskStanding.COUNSEL: "stuck, the panel is asked before the next attempt",
     TaskStanding.MADE: "made, to be landed",
     TaskStanding.MERGING: "in conflict, another task brings it in",
     TaskStanding.DONE: "done",

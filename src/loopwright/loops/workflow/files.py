@@ -260,7 +260,7 @@ def _note(state: WorkflowState, task: WorkTask) -> str:
     if task.standing is TaskStanding.MERGING and task.instead is not None:
         return f"{state.tasks[task.instead].id} brings it in"
     if task.standing is TaskStanding.COUNSEL:
-        return "stuck, the panel is asked"
+        return "stuck, the panel is asked before the next attempt"
     return task.outside
 
 

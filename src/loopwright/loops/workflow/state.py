@@ -36,7 +36,7 @@ class WorkflowPhase(StrEnum):
 class TaskStanding(StrEnum):
     PENDING = "pending"
     RUNNING = "running"  # its loop is to be driven
-    COUNSEL = "counsel"  # stuck, and the panel is asked
+    COUNSEL = "counsel"  # stuck, and the panel is asked before the next attempt
     MADE = "made"  # verified by itself; the merge train has it
     MERGING = "merging"  # another task brings its change together with what landed
     DONE = "done"
@@ -121,6 +121,7 @@ class WorkflowParams:
     trust: Trust = Trust()
     taken_over: TakenOver | None = None
     shape_stays_near: bool = False  # no command of its shape reaches beyond loopback; older logs had no such rule
+    counsel_within_limits: bool = False  # the panel is not asked right before a pause; in older logs it was
     is_root: bool = True  # its files also lie where hooks and people look first
 
 
@@ -275,6 +276,7 @@ class WorkflowState:
     ready: tuple[int, ...] = ()  # that could begin, the one with the longest way ahead first
     running: tuple[int, ...] = ()
     counsel: tuple[int, ...] = ()
+    unadvised: tuple[int, ...] = ()  # stuck as a limit was reached: the panel is asked when the loop goes on
     train: tuple[int, ...] = ()  # made, to be landed one after the other
     open_in_wave: tuple[int, ...] = ()
     wave_base: tuple[Commit, ...] = ()  # what had landed before each wave's first; none: nothing of it has landed
