@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from loopwright.app.starts.workflow.adoption import taken_from
 from loopwright.app.starts.workflow.inner import child_of, roles_needed, roles_of_attempt
 from loopwright.config.loop_toml import read_settings
 from loopwright.kernel.model import LoopId
 from loopwright.loops.workflow.state import TakenOver, TakenWave
-from loopwright.loops.workflow.state_file import StateFile, ThoroughReview, WaveReview
+from loopwright.loops.workflow.state_file import StateFile, ThoroughReview, WaveReview, WorkflowStage
 
 LOOP = LoopId("write-one-txt-and-two-tx-0ec709")
 AGENTS = """\
@@ -64,3 +66,14 @@ def test_every_review_of_another_tool_is_marked_as_its_word() -> None:
         shape=None,
     )
     assert taken_from(StateFile(stage="shape", task="Write it"), None).thorough is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "spec", "fit", "stands"),
+    [("shape", 4, None, True), ("executing", None, 22, True), ("shape", None, None, False), ("intent", 4, 22, False)],
+)
+def test_scores_stand_where_another_tool_went_on_with_them(
+    stage: WorkflowStage, spec: int | None, fit: int | None, *, stands: bool
+) -> None:
+    state = StateFile(stage=stage, task="Write it", spec_score=spec, fit_score=fit)
+    assert taken_from(state, None).scores_stand is stands

@@ -47,6 +47,9 @@ def test_what_another_tool_began_goes_on_with_its_scores(tmp_path: Path, stage: 
     told, file = adopted(made, tmp_path, stage=stage)
     assert (told["kind"], told["state"]) == ("workflow", "PREFLIGHT")
     assert json.loads(file.read_text()) == {**SEED, "stage": stage}
+    ours = json.loads((made.repo.path / ".loop" / "workflow-state.json").read_text())
+    assert (ours["loop"], ours["spec_score"], ours["fit_score"]) == (told["loop"], 7, 35)
+    assert made.repo.git("status", "--porcelain") == ""
     assert "(iteration 0/25, " in made.loop("status").out
     done = made.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["spec_score"], done.data["fit_score"], done.data["shape"]) == (0, 7, 35, "tool")
@@ -148,6 +151,8 @@ def test_its_shape_its_tasks_and_its_reviews_are_taken_over(tmp_path: Path) -> N
     ]
     assert "verify: test -f two.txt" in made.loop("plan").out
     assert [file.read_bytes() for file in read] == before
+    ours = read[0].parent / "workflow" / done.data["loop"] / "workflow-state.json"
+    assert json.loads(ours.read_text())["loop"] == done.data["loop"]
     kept = made.repo.path / done.data["kept"]
     assert done.data["kept"] == f".loop/workflow/{done.data['loop']}/adopted"
     done = made.loop("resume", "--unattended", "--json", **named)

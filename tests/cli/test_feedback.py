@@ -109,7 +109,8 @@ def test_a_limit_stops_for_a_person_and_says_what_to_type(tmp_path: Path) -> Non
     assert need["command"] == "loop answer continue 3"
 
 
-def test_a_budget_that_is_too_small_pauses_with_the_numbers(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("more", "limit"), [("10", 10.0), ("none", None)])
+def test_a_budget_that_is_too_small_pauses_with_the_numbers(tmp_path: Path, more: str, limit: float | None) -> None:
     config = CONFIG.replace(
         'scenario = "scenario.toml"\n', 'scenario = "scenario.toml"\n[agents.script.limits]\nusd = 2.0\n'
     )
@@ -117,8 +118,8 @@ def test_a_budget_that_is_too_small_pauses_with_the_numbers(tmp_path: Path) -> N
     done = sample.loop("feedback", "Make it good", "--budget", "1", "--json")
     assert (done.code, done.data["outcome"]) == (5, "paused")
     assert "the next step reserves $2.00" in done.data["note"]
-    resumed = sample.loop("resume", "--budget", "10", "--json")
-    assert (resumed.code, resumed.data["outcome"]) == (0, "verified")
+    resumed = sample.loop("resume", "--budget", more, "--json")
+    assert (resumed.code, resumed.data["outcome"], resumed.data["cost"]["budget"]) == (0, "verified", limit)
 
 
 def test_the_task_may_come_from_a_file(tmp_path: Path) -> None:

@@ -214,7 +214,8 @@ def test_an_agent_that_is_not_wanted_any_more_is_cancelled_and_paid_for() -> Non
     asyncio.run(story())
 
 
-def test_over_budget_pauses_with_the_numbers_and_goes_on_with_more_money() -> None:
+@pytest.mark.parametrize("more", [9.0, None])
+def test_over_budget_pauses_with_the_numbers_and_goes_on_with_more_money_or_without_a_limit(more: float | None) -> None:
     async def story() -> None:
         fakes = Fakes(usd=1.0)
         await fakes.create(budget=1.5)
@@ -224,10 +225,10 @@ def test_over_budget_pauses_with_the_numbers_and_goes_on_with_more_money() -> No
             "budget of loop l-1: $0.75 spent and $0.00 reserved of $1.50; the next step reserves $1.00"
         )
         assert isinstance((await logged(fakes))[-1], Paused)
-        await hear(fakes.store, fakes.loops, LOOP, BudgetChanged(usd=9.0, by="ann"), fakes.recorder)
+        await hear(fakes.store, fakes.loops, LOOP, BudgetChanged(usd=more, by="ann"), fakes.recorder)
         assert (await fakes.drive()).why == "ended"
         row = (await fakes.store.load(LOOP)).row
-        assert (row.spent, row.estimated, row.reserved, row.budget) == (1.5, False, 0.0, 9.0)
+        assert (row.spent, row.estimated, row.reserved, row.budget) == (1.5, False, 0.0, more)
 
     asyncio.run(story())
 

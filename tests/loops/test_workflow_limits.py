@@ -22,6 +22,7 @@ from tests.loops.workflow import (
     RED,
     SAID,
     TOOL_REVIEW,
+    At,
     advises,
     at_work,
     conflicts,
@@ -131,7 +132,21 @@ def test_unlimited_iterations_leave_the_other_limits_in_force(many: int) -> None
     assert play(state, says("continue", count=1)).allowance == WorkflowAllowance(iterations=None, same=3, failures=26)
 
 
-def test_the_panel_is_heard_though_a_limit_is_reached_and_its_advice_waits() -> None:
+def test_a_panel_is_not_asked_right_before_a_pause_but_before_the_attempt_after_it() -> None:
+    state = planned(task(1), task(2), max_iterations=2, also_cast=("panel",), counsel_within_limits=True)
+    paused = play(state, stuck(2), stuck(1))
+    assert (paused.stopped, keys(paused)) == (None, ["panel-1-t2.1"])  # whoever was asked before is heard
+    paused = play(paused, advises("look"))
+    assert (paused.stopped, paused.unadvised, paused.tasks[1].advice) == (Stopped.LIMIT, (0,), "Consensus: look")
+    goes_on = play(paused, says("continue", count=2))
+    assert (at_work(goes_on), goes_on.unadvised, keys(goes_on)[-1]) == (["T-002"], (), "panel-1-t1.1")
+    advised = play(goes_on, At("panel", advises("look there")))
+    assert (at_work(advised), advised.tasks[0].advice) == (["T-001", "T-002"], "Consensus: look there")
+    for said in (says("revise", text="use the other clock"), limits(max_iterations=4)):
+        assert keys(play(paused, said))[-1] == "panel-1-t1.1"
+
+
+def test_in_an_older_log_the_panel_is_heard_though_a_limit_is_reached_and_its_advice_waits() -> None:
     state = play(planned(max_iterations=1, also_cast=("panel",)), stuck(1))
     assert keys(state) == ["panel-1-t1.1"]
     state = play(state, advises("look"))

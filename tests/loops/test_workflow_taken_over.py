@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from loopwright.kernel.actions import Ask, RunChecks
-from loopwright.kernel.model import Demand
+from loopwright.kernel.model import Demand, LoopId
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import where
+from loopwright.loops.workflow import closing
 from loopwright.loops.workflow.beginning import commands_taken_over
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
@@ -87,6 +88,15 @@ def test_scores_that_are_known_are_not_taken_again() -> None:
         35,
         ShapeChoice.TOOL_REVIEW,
     )
+    assert at_work(play(state, SAID, plans(task(1)))) == ["T-001"]
+
+
+@pytest.mark.parametrize(("spec", "fit"), [(4, 22), (None, 35)])
+def test_scores_that_it_went_on_with_stand_however_low(spec: int | None, fit: int) -> None:
+    state = taken_over("shape", spec=spec, fit=fit, scores_stand=True)
+    assert where(state) == WorkflowPhase.SHAPE
+    shown = closing.result(LoopId("auth-1"), play(state, SAID), {})
+    assert (shown.spec_score, shown.fit_score, shown.shape) == (spec, fit, choice_of(state).value)
     assert at_work(play(state, SAID, plans(task(1)))) == ["T-001"]
 
 

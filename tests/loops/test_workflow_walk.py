@@ -62,7 +62,7 @@ NEEDED = w.checked(held=v.BENT, nothing_else=True, lands=Tree("part"))
 STARTS: dict[str, Callable[[], WorkflowState]] = {
     "one": lambda: w.planned(max_iterations=2),
     "held": lambda: w.planned(w.task(1), w.task(2, 1), max_iterations=3),
-    "panel": lambda: w.planned(max_iterations=2, also_cast=("panel", "gate")),
+    "panel": lambda: w.planned(max_iterations=2, also_cast=("panel", "gate"), counsel_within_limits=True),
     "attended": lambda: w.planned(max_iterations=2, attended=True),
     "two": lambda: w.planned(w.task(1), w.task(2), max_iterations=3, max_total_failures=1),
     "waves": lambda: w.planned(w.task(1), w.task(2, 1), max_iterations=3, max_total_failures=1, of=w.TOOL_REVIEW),

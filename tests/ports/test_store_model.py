@@ -41,6 +41,7 @@ batch = st.builds(
     snapshot=st.none() | st.text(max_size=5),
     taken=st.lists(st.integers(1, 4), max_size=2).map(tuple),
     budget=st.none() | st.sampled_from([0.5, 5.0]),
+    unlimited=st.booleans(),
 )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from loopwright.app.loops import Past, View, listed, whole_view
@@ -29,6 +30,13 @@ async def publisher_of(
     own = {seen.row.id: await _past_of(project, seen)} if _remembers(project, seen.row) else {}
     lists = TaskLists(list_places(project.root, project.environ, project.clock.now), failed)
     return Publisher(project.root, project.kinds, failed, {**pasts, **own}, lists)
+
+
+async def write_at_once(project: Project, seen: View, stay: Collection[Path] = ()) -> None:
+    """The files of a loop that nobody drives yet, but for those that lie at `stay`. No list of others is touched."""
+    publisher = Publisher(project.root, project.kinds, lambda _sentence: None)
+    with suppress(OSError, ConfigError):  # it is said at the first event, and by `loop render`
+        publisher.files(await scene_of(project, seen), seen.kind, stay)
 
 
 async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tuple[LoopRow, ...]) -> tuple[Opened, ...]:

@@ -6,7 +6,7 @@ Nothing here is truth: a file that cannot be written now is written by the next 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -100,12 +100,15 @@ class Publisher:
                 else deferred_entry(seen.loop, seen.event.outcome, seen.at)
             )
 
-    def files(self, scene: Scene[Any], kind: AnyKind) -> tuple[Path, ...]:
-        """Write what the scene calls for, and name what is there now. Raises `OSError` and `ConfigError`."""
+    def files(self, scene: Scene[Any], kind: AnyKind, stay: Collection[Path] = ()) -> tuple[Path, ...]:
+        """Write what the scene calls for, and name what is there now. Raises `OSError` and `ConfigError`.
+
+        What lies at one of `stay` is left as it is.
+        """
         if kind.past is not None and scene.past is None:
             return ()
         self._behind.add(scene.loop)
-        files = kind.files(scene)
+        files = {name: text for name, text in kind.files(scene).items() if self._root / name not in stay}
         there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
         of_parts = (
             door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part)

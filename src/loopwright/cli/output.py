@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TextIO, TypeVar, cast
+from typing import Any, Literal, TextIO, TypeVar, cast
 
 import click
 
@@ -54,6 +54,25 @@ class _Number(click.ParamType[float]):
 
 
 MONEY = _Number(float, 0, 1_000_000, "an amount of money")
+UNSET: Literal["settings"] = "settings"  # nothing was said: it is as it was, or as the settings have it
+
+
+class OrNone(click.ParamType[Any]):
+    """A number, or the word for none."""
+
+    def __init__(self, inner: click.ParamType[float], word: str) -> None:
+        self.name, self._inner, self._word = inner.name, inner, word
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
+        if value in (self._word, UNSET):
+            return None if value == self._word else value
+        try:
+            return self._inner.convert(value, param, ctx)
+        except click.BadParameter as error:
+            return self.fail(f"{error.message.rstrip('.')}, or `{self._word}`.", param, ctx)
+
+
+MONEY_OR_NONE = OrNone(MONEY, "none")
 
 
 def limit_shown(usd: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from loopwright.app.choice import named_root, only
@@ -13,24 +15,25 @@ from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import MONEY, loop_option, note, put, put_json
+from loopwright.cli.output import MONEY_OR_NONE, UNSET, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning, NeedsPerson
 from loopwright.kernel.events import BudgetChanged
 from loopwright.kernel.quoting import one_line
 
+NewBudget = float | Literal["settings"] | None  # None: no limit
 _NAMED = 5
 _NOTHING = "Nothing to resume."
 
 
 @click.command("resume")
 @loop_option
-@click.option("--budget", type=MONEY, metavar="USD", help="The loop's new budget.")
+@click.option("--budget", type=MONEY_OR_NONE, default=UNSET, metavar="USD|none", help="The loop's new budget.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @run_json_option(object, NothingDone)
 @click.pass_obj
-def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool, as_json: bool) -> int:
+def command(here: Here, *, loop_id: str, budget: NewBudget, unattended: bool, as_json: bool) -> int:
     """Go on with what was interrupted, paused or answered.
 
     No agent run whose result was recorded is repeated. With nothing to do it says so.
@@ -53,7 +56,7 @@ def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
 
 
 async def prepare(
-    project: Project, here: Here, loop: str | Listed, budget: float | None, *, unattended: bool = False
+    project: Project, here: Here, loop: str | Listed, budget: NewBudget, *, unattended: bool = False
 ) -> View | str:
     """The loop to go on with, with what changed taken in; or why there is nothing to do."""
     await only_for_people(project, here, "resume")
@@ -63,13 +66,19 @@ async def prepare(
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
     changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
-    usd = changed.budget if changed and budget is None else budget
-    said = [BudgetChanged(usd=usd, by=here.who)] if usd is not None else []
+    said = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
     # What comes up by the changes, nobody has seen yet: it is asked.
     chosen = await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
     for each in (*said, *([changed.event] if changed else ())):
         chosen = await take_in(project, chosen, each, note) or chosen
     return chosen
+
+
+def _new_budget(said: NewBudget, changed: Changed | None) -> tuple[float | None, ...]:
+    """The one there is to be from now on, if it is another; None: no limit."""
+    if said != UNSET:
+        return (said,)
+    return (changed.budget,) if changed and changed.budget is not None else ()
 
 
 async def _choose(project: Project, loop: str | Listed) -> View | str:

@@ -279,13 +279,15 @@ class Session:
             over = self.ended if isinstance(wanted[0], Stop) else None
             stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
         last = lines[-1].event
+        budget = next((line.event for line in lines if isinstance(line.event, BudgetChanged)), None)
         append = Append(
             entries=tuple(entries),
             status=stages[-1].status,
             outcome=encode(last.outcome) if isinstance(last, Ended) else None,
             snapshot=packed(now) if self._is_due(len(lines)) else None,
             taken=taken,
-            budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
+            budget=budget.usd if budget else None,
+            unlimited=budget is not None and budget.usd is None,
         )
         return Draft(append=append, now=now, wanted=wanted, stages=tuple(stages))
 

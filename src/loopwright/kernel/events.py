@@ -200,7 +200,7 @@ class CancelRequested:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetChanged:
-    usd: float
+    usd: float | None  # None: no limit any more
     by: str = ""
 
 

@@ -80,6 +80,7 @@ class Append:
     snapshot: str | None = None  # the folded state after the last entry
     taken: tuple[int, ...] = ()  # inbox items these entries came from
     budget: float | None = None  # a new limit, with the event that says so
+    unlimited: bool = False  # there is none from here on, with the event that says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -208,7 +208,8 @@ class MemoryStore:
         """Everything that can be refused comes before the first change."""
         length, now = len(loop.records), self._clock.now() + 0.0
         records = hashes.linked(loop.row.id, batch.entries, previous=loop.hash_at(length), after=length, at=now)
-        budget = loop.purse.budget if batch.budget is None else micros(batch.budget)
+        limit = loop.purse.budget if batch.budget is None else micros(batch.budget)
+        budget = None if batch.unlimited else limit
         purses = self._after_paying(loop, replace(loop.purse, budget=budget), batch.entries)
         loop.records.extend(records)
         loop.purse = purses.pop(loop.row.id)

@@ -192,6 +192,7 @@ SENTENCES: list[tuple[Logged, str]] = [
     (CancelRequested(cleanup=Cleanup.FULL), "cancel asked for (full_cleanup)"),
     (StateEdited(subject="T-001", value="completed", by="ann"), "a file says by ann: T-001 is completed"),
     (BudgetChanged(usd=30, by="ann"), "budget set by ann: $30.00"),
+    (BudgetChanged(usd=None, by="ann"), "budget set by ann: none"),
     (ConfigChanged(digest="d1", settings="{}"), "configuration taken in: d1"),
     (Created(kind="feedback", params="{}"), "feedback loop created"),
     (Created(kind="feedback", params="{}", by="ann"), "feedback loop created by ann"),

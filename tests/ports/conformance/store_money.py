@@ -106,6 +106,10 @@ async def c36_a_new_limit_counts_from_the_batch_that_sets_it(fresh: Fresh) -> No
         await store.append(LOOP, fence=fence, expected=2, batch=Append(entries=entries(1), budget=0.5))
         row = (await store.load(LOOP)).row
         assert (row.budget, row.reserved) == (0.5, 2.0)
+        none = Append(entries=_money(reserve=7.0).entries, unlimited=True)
+        await store.append(LOOP, fence=fence, expected=2 + 1, batch=none)
+        row = (await store.load(LOOP)).row
+        assert (row.budget, row.reserved) == (None, 9.0)
 
 
 async def c37_no_more_is_released_than_is_reserved(fresh: Fresh) -> None:

@@ -3,6 +3,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 
 from loopwright.loops.workflow.evidence import (
@@ -10,6 +11,7 @@ from loopwright.loops.workflow.evidence import (
     CriterionEvidence,
     CriterionStatus,
     code,
+    comes_after,
     criteria_status,
     evidence_files,
 )
@@ -54,6 +56,33 @@ def test_a_criterion_that_is_listed_twice_is_met_when_it_is_met_each_time() -> N
     assert criteria_status((EXPIRED, EXPIRED)) == {
         EXPIRED.criterion: CriterionStatus(met=True, verification="exit code 0")
     }
+
+
+@pytest.mark.parametrize(
+    ("criterion", "what"),
+    [
+        ("Done when merged.", "merged"),
+        ("The change is merged", "merged"),
+        ("It has been reviewed and merged", "merged"),
+        ("The work must be merged", "merged"),
+        ("The export gets merged into the main branch", "merged"),
+        ("Merged into main", "merged"),
+        ("The change is merged and deployed", "deployed"),
+        ("The site is deployed", "deployed"),
+        ("Version 2.0 is released", "released"),
+        ("The package was published on PyPI", "published"),
+        ("All checks pass on the merged result", ""),
+        ("all checks pass on the merged tree", ""),
+        ("The change can be merged without a conflict", ""),
+        ("It can be deployed with one command", ""),
+        ("Both lists are merged into one", ""),
+        ("The lock is released after an error", ""),
+        ("An event is published for each order", ""),
+        ("Merged cells keep their borders", ""),
+    ],
+)
+def test_a_criterion_that_waits_for_what_comes_after_the_work_is_known_by_its_words(criterion: str, what: str) -> None:
+    assert comes_after(criterion) == what
 
 
 def test_code_is_not_ended_by_what_is_in_it() -> None:

@@ -17,6 +17,8 @@ from loopwright.loops.task_file import TaskFile, TaskMetadata
 from loopwright.loops.workflow import closing, files, listing
 from loopwright.loops.workflow.kind import KIND
 from loopwright.loops.workflow.past import folded
+from loopwright.loops.workflow.shape import WorkShape
+from loopwright.loops.workflow.shape_text import read_shape_page
 from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave, WorkflowState
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 from tests.loops.workflow import (
@@ -179,6 +181,42 @@ def test_a_criterion_with_a_command_is_met_by_that_and_one_without_by_all_that_j
     assert [each.met for each in files.evidence(replace(own, shipped=""))] == [False] * len(
         own.shape.criteria if own.shape else ()
     )
+
+
+def with_criteria(told: Story, *texts: str) -> Story:
+    shape = told.state.shape
+    assert shape is not None
+    criteria = tuple(replace(shape.criteria[0], text=text, command=()) for text in texts)
+    return replace(told, state=replace(told.state, shape=replace(shape, criteria=criteria)))
+
+
+def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
+    told = with_criteria(finished(), "It works", "It is merged into main", "It is deployed")
+    works, merged, deployed = files.evidence(told.state)
+    assert (works.met, merged.met, deployed.met) == (True, False, False)
+    assert merged.verification == "no command of its own: nothing was merged"
+    assert deployed.verification == "no command of its own: it comes after this loop, and nothing here looks at it"
+    made = files.render(told.scene("complete"))
+    page = made[".loop/shape/SHAPE.md"] or ""
+    assert "- [ ] criterion-2: It is merged into main (no command of its own: nothing was merged)\n" in page
+    read = read_shape_page(page)
+    assert isinstance(read, WorkShape)
+    assert [each.text for each in read.criteria] == ["It works", "It is merged into main", "It is deployed"]
+    assert "**Criteria:** 1 of 3 met" in (made[".loop/evidence/verification.md"] or "")
+    status: Any = state_of(told, "complete")["criteriaStatus"]
+    assert status == json.loads(made[".loop/evidence/criteria.json"] or "")["criteriaStatus"]
+    assert [each["met"] for each in status.values()] == [True, False, False]
+    outcome = replace(VERIFIED, merged_into="refs/heads/main")
+    after = replace(told.state, course=replace(told.state.course, outcome=outcome))
+    seen_after = files.evidence(after)
+    assert [each.met for each in seen_after] == [True, True, False]
+    assert seen_after[1].verification == "no command of its own: merged into main"
+
+
+def test_who_cancels_instead_of_landing_is_not_told_that_it_was_merged() -> None:
+    told = with_criteria(finished(), "It works", "It is merged")
+    said = closing.report(told.state, Outcome(ending=Ending.CANCELLED), "$0.00")
+    assert said[-3:] == ("Criteria: 1 of 2 met", "  ✓ It works", "  ✗ It is merged")
 
 
 # --- what was learned -------------------------------------------------------------------------------------------------

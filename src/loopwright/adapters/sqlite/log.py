@@ -102,7 +102,7 @@ def _extended(connection: apsw.Connection, head: Head, batch: Append, now: float
         updated=now,
         status=head.status if batch.status is None else batch.status,
         outcome=head.outcome if batch.outcome is None else batch.outcome,
-        budget=head.budget if batch.budget is None else micros(batch.budget),
+        budget=None if batch.unlimited else head.budget if batch.budget is None else micros(batch.budget),
     )
     move = summed((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in batch.entries)
     if move.is_nothing:

@@ -97,7 +97,7 @@ def said_in_words(event: Said) -> str:
         case CancelRequested():
             return f"cancel asked for{by} ({event.cleanup.value})"
         case BudgetChanged():
-            return f"budget set{by}: {dollars(event.usd)}"
+            return f"budget set{by}: {'none' if event.usd is None else dollars(event.usd)}"
         case ConfigChanged():
             return f"configuration taken in{by}: {one_line(event.digest, 80)}"
         case StateEdited():

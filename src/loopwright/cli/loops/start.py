@@ -31,27 +31,11 @@ from loopwright.cli.loops.start_unfinished import (
     refuse_what_is_for_a_new_one,
 )
 from loopwright.cli.opened import opened
-from loopwright.cli.output import MONEY, allow_option, count_to, note
+from loopwright.cli.output import MONEY_OR_NONE, UNSET, OrNone, allow_option, count_to, note
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 
 _TEXT = GivenText("request", "start")
-_UNSET = "settings"
-
-
-class _Or(click.ParamType[Any]):
-    """A number, or the word for none."""
-
-    def __init__(self, inner: click.ParamType[float], word: str) -> None:
-        self.name, self._inner, self._word = inner.name, inner, word
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
-        if value in (self._word, _UNSET):
-            return None if value == self._word else value
-        try:
-            return self._inner.convert(value, param, ctx)
-        except click.BadParameter as error:
-            return self.fail(f"{error.message.rstrip('.')}, or `{self._word}`.", param, ctx)
 
 
 @click.command("start")
@@ -59,13 +43,13 @@ class _Or(click.ParamType[Any]):
 @click.option("--request-file", type=click.Path(path_type=Path), help="Read the request from a file; - is stdin.")
 @click.option(
     "--max-iterations",
-    type=_Or(count_to(100_000), "unlimited"),
-    default=_UNSET,
+    type=OrNone(count_to(100_000), "unlimited"),
+    default=UNSET,
     metavar="N|unlimited",
     help="Task attempts in all, instead of those in loop.toml.",
 )
 @click.option(
-    "--budget", type=_Or(MONEY, "none"), default=_UNSET, metavar="USD|none", help="Instead of the one in loop.toml."
+    "--budget", type=MONEY_OR_NONE, default=UNSET, metavar="USD|none", help="Instead of the one in loop.toml."
 )
 @click.option("--shape", type=click.Choice(SHAPES), help="How it is worked, whatever the fit score says.")
 @click.option("--task-list", type=click.Choice(("new", "resume", "session-only")), help="Where its tasks lie.")
@@ -109,7 +93,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
 def _begin(project: Project, here: Here, request: WorkflowRequest, given: SaidAlready, manner: Manner) -> int:
     settings = settings_of(project)
     if request.attended:
-        given = replace(given, iterations=request.max_iterations != _UNSET, budget=request.budget != _UNSET)
+        given = replace(given, iterations=request.max_iterations != UNSET, budget=request.budget != UNSET)
         request, mode = asked_at_the_start(project, settings, request, given)
         given = replace(given, task_list=mode)
     request = with_tasks_where_they_lie(project, request, given.task_list or "new")

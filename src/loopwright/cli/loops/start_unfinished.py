@@ -15,7 +15,7 @@ from loopwright.cli import resume, status
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import note
+from loopwright.cli.output import UNSET, note
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning, NeedsPerson, UsageError
 from loopwright.kernel.codec import encode
@@ -95,7 +95,7 @@ def gone_on(found: Listed, how: Beginning, *, unattended: bool, as_json: bool) -
     again = click.get_current_context().invoke
     if how == "status":
         return int(again(status.command, watch=False, everything=False, as_json=as_json))
-    return int(again(resume.command, loop_id=found.row.id, budget=None, unattended=unattended, as_json=as_json))
+    return int(again(resume.command, loop_id=found.row.id, budget=UNSET, unattended=unattended, as_json=as_json))
 
 
 def ended(project: Project, here: Here, found: Listed) -> int | None:

@@ -16,7 +16,7 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, note_unseen, only_looked_at, opened
-from loopwright.cli.output import MONEY, allow_option, count_to, limit_shown, note, put, put_json
+from loopwright.cli.output import MONEY, UNSET, allow_option, count_to, limit_shown, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
@@ -61,7 +61,8 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
         note(f"loop {loop.row.id}: session {found.session}, {found.ticket.title}")
         return loop
     _refuse_to_change(found, request)
-    goes_on = await prepare(project, here, found.row.id, request.budget, unattended=unattended)
+    budget = UNSET if request.budget is None else request.budget
+    goes_on = await prepare(project, here, found.row.id, budget, unattended=unattended)
     if isinstance(goes_on, str):
         raise Forbidden(goes_on)
     note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")

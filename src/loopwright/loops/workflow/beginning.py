@@ -58,7 +58,8 @@ def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
 def _without_tasks(state: WorkflowState, found: TakenOver) -> WorkflowState:
     if found.shape is not None:
         return c.entered(replace(state, shape=found.shape), WorkflowPhase.PLAN)
-    return c.entered(state, WorkflowPhase.SHAPE) if (found.spec or 0) >= MIN_SPEC else state
+    is_clear = found.scores_stand or (found.spec or 0) >= MIN_SPEC
+    return c.entered(state, WorkflowPhase.SHAPE) if is_clear else state
 
 
 def _claimed(task: WorkTask) -> WorkTask:

@@ -22,7 +22,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
     choice_of,
-    fit_of,
+    fit_known,
     spec_of,
 )
 
@@ -30,7 +30,7 @@ _SHOWN = 10
 _STANDS = {
     TaskStanding.PENDING: "to do",
     TaskStanding.RUNNING: "under way",
-    TaskStanding.COUNSEL: "stuck, the panel is asked",
+    TaskStanding.COUNSEL: "stuck, the panel is asked before the next attempt",
     TaskStanding.MADE: "made, to be landed",
     TaskStanding.MERGING: "in conflict, another task brings it in",
     TaskStanding.DONE: "done",
@@ -59,13 +59,14 @@ class WorkflowResult:
 
 
 def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object]) -> WorkflowResult:
-    clear = spec_of(state) is not None and state.phase is not WorkflowPhase.SCORE
+    spec, fit = spec_of(state), fit_known(state)
+    clear = (spec, fit) != (None, None) and state.phase is not WorkflowPhase.SCORE
     outcome = state.course.outcome
     asked = tuple(each for inquiry in state.course.inquiries for each in inquiry.questions)
     return WorkflowResult(
         stage=stage_of(state, "paused" if state.stopped is Stopped.LIMIT else ""),
-        spec_score=spec_of(state),
-        fit_score=fit_of(state) if spec_of(state) is not None else None,
+        spec_score=spec,
+        fit_score=fit,
         shape=choice_of(state).value if clear else None,
         tasks=TaskCount(done=state.done, total=len(state.tasks)),
         waves=max((task.wave for task in state.tasks), default=0),

@@ -18,6 +18,22 @@ from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
 
 NOTHING_KNOWN = "n/a"
+UNCOMMANDED = "no command of its own: "
+# Only of the work itself: locks are released, events published and rows merged by what works as it should.
+_WORK = (
+    r"(?:it|this|that|everything|work|changes?|branch|code|fix(?:es)?|feature|package|library|prs?|pull requests?"
+    r"|version(?:\s+[\w.]+)?)"
+)
+_IS = r"(?:(?:has|have)\s+)?(?:is|are|was|were|gets?|got|been|(?:to|must|should|will)\s+be)\s+"
+_PLACE = r"(?:in)?to\s+(?:the\s+)?(?:main|master|trunk|develop|target|default|base)\b"
+_AFTERWARDS = re.compile(
+    rf"\b{_WORK}\s+{_IS}(?:\w+,?\s+and\s+)?(?P<work>merged|released|published)\b"
+    r"|\b(?:done|complete|finished)\s+(?:when|once|if|after)\s+(?P<when>merged|deployed|released|published)\b"
+    rf"|\b(?:{_IS}|and\s+|^)(?P<into>merged)\s+{_PLACE}"
+    rf"|\b{_IS}(?P<anything>deployed)\b",
+    re.IGNORECASE,
+)
+_AND_LATER = re.compile(r"\band\s+(deployed|released|published)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +69,16 @@ class CommandRun:
     passed: bool
     result: str = ""
     receipt: str = ""
+
+
+def comes_after(criterion: str) -> str:
+    """What has to happen to the work once the loop is done with it, in the criterion's word; empty for any other."""
+    found = _AFTERWARDS.search(criterion)
+    if found is None:
+        return ""
+    later = _AND_LATER.search(criterion, found.start())
+    word: str = next(filter(None, (later or found).groups()))
+    return word.lower()
 
 
 def criteria_status(evidence: tuple[CriterionEvidence, ...]) -> Mapping[str, CriterionStatus]:

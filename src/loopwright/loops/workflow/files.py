@@ -13,12 +13,19 @@ from loopwright.kernel.wording import counted, moment, way_on
 from loopwright.loops.course import Station
 from loopwright.loops.kind import Files, Noted, Scene
 from loopwright.loops.workflow.completion import ShipCard, render_complete
-from loopwright.loops.workflow.evidence import CriterionEvidence, CriterionStatus, criteria_status, evidence_files
+from loopwright.loops.workflow.evidence import (
+    UNCOMMANDED,
+    CriterionEvidence,
+    CriterionStatus,
+    comes_after,
+    criteria_status,
+    evidence_files,
+)
 from loopwright.loops.workflow.past import WorkflowPast
 from loopwright.loops.workflow.plan import mermaid
 from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, TaskStatus, render_progress, wave_shown
 from loopwright.loops.workflow.scoring import ShapeChoice
-from loopwright.loops.workflow.shape import criterion_name
+from loopwright.loops.workflow.shape import ShapeCriterion, criterion_name
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
 from loopwright.loops.workflow.state import (
     TaskStanding,
@@ -26,7 +33,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
     choice_of,
-    fit_of,
+    fit_known,
     spec_of,
 )
 from loopwright.loops.workflow.state_file import (
@@ -106,13 +113,13 @@ def stage_of(state: WorkflowState, status: str) -> WorkflowStage:
 
 def state_file(scene: Scene[WorkflowState]) -> StateFile:
     state, past = scene.state, scene.past
-    chosen = choice_of(state) if spec_of(state) is not None else ShapeChoice.BLOCKED
-    taken = state.plan.taken_over
+    spec, fit, taken = spec_of(state), fit_known(state), state.plan.taken_over
+    chosen = ShapeChoice.BLOCKED if spec is None and fit is None else choice_of(state)
     return StateFile(
         stage=stage_of(state, scene.status),
         task=state.plan.request,
-        spec_score=spec_of(state),
-        fit_score=fit_of(state) if spec_of(state) is not None else None,
+        spec_score=spec,
+        fit_score=fit,
         shape_chosen=_CHOSEN[chosen],
         started_at=(taken and taken.started_at) or moment(past.started),
         last_updated=moment(past.updated),
@@ -253,17 +260,16 @@ def _note(state: WorkflowState, task: WorkTask) -> str:
     if task.standing is TaskStanding.MERGING and task.instead is not None:
         return f"{state.tasks[task.instead].id} brings it in"
     if task.standing is TaskStanding.COUNSEL:
-        return "stuck, the panel is asked"
+        return "stuck, the panel is asked before the next attempt"
     return task.outside
 
 
 def _facts(state: WorkflowState) -> ShapeFacts:
-    scored, taken = state.scored, state.plan.taken_over
     return ShapeFacts(
         title=_title(state),
         spec=spec_of(state),
-        fit=fit_of(state) if scored or (taken and taken.fit is not None) else None,
-        reasons=scored.as_lines if scored else (),
+        fit=fit_known(state),
+        reasons=state.scored.as_lines if state.scored else (),
         chosen=choice_of(state),
     )
 
@@ -274,29 +280,46 @@ def _met(state: WorkflowState) -> dict[str, CriterionStatus]:
 
 
 def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
-    """A criterion with a command of its own is met when that passed; the others when all that judges has."""
+    """A criterion with a command of its own is met when that passed; the others when all that judges has, unless they
+    wait for what comes after that."""
     shape, done = state.shape, bool(state.shipped) and state.shipped != "RESEARCH"
     return tuple(
         CriterionEvidence(
             criterion=each.text,
             type=each.type,
             command=each.command,
-            met=criterion_name(index) in state.met if each.command else done,
-            verification=_seen_by(state, each.type, criterion_name(index), has_command=bool(each.command)),
+            met=criterion_name(index) in state.met if each.command else done and _has_come(state, each.text),
+            verification=_seen_by(state, each, criterion_name(index)),
         )
         for index, each in enumerate(shape.criteria if shape else (), start=1)
     )
 
 
-def _seen_by(state: WorkflowState, kind: str, name: str, *, has_command: bool) -> str:
+def _has_come(state: WorkflowState, criterion: str) -> bool:
+    """A merge is the only thing after the work that is done, and seen, here."""
+    after = comes_after(criterion)
+    return not after or (after == "merged" and bool(_merged_into(state)))
+
+
+def _merged_into(state: WorkflowState) -> str:
+    return state.course.outcome.merged_into.removeprefix("refs/heads/") if state.course.outcome else ""
+
+
+def _seen_by(state: WorkflowState, criterion: ShapeCriterion, name: str) -> str:
     """Without a command of its own nothing measured just this: what judges all of the work has passed it."""
-    if has_command:
-        return kind if name in state.met else ""
+    if criterion.command:
+        return criterion.type if name in state.met else ""
     if not state.shipped or state.shipped == "RESEARCH":
         return ""
-    return (
-        f"no command of its own: all checks ({', '.join(state.plan.checks) or 'none'}) and the thorough review passed"
-    )
+    match comes_after(criterion.text):
+        case "":
+            checks = ", ".join(state.plan.checks) or "none"
+            return f"{UNCOMMANDED}all checks ({checks}) and the thorough review passed"
+        case "merged":
+            into = _merged_into(state)
+            return f"{UNCOMMANDED}{f'merged into {into}' if into else 'nothing was merged'}"
+        case _:
+            return f"{UNCOMMANDED}it comes after this loop, and nothing here looks at it"
 
 
 def is_complete(state: WorkflowState) -> bool:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from loopwright.kernel.model import AgentReport
+from loopwright.loops.workflow.evidence import UNCOMMANDED
 from loopwright.loops.workflow.reading import argv_of
 from loopwright.loops.workflow.shape import (
     TYPES,
@@ -33,7 +34,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _CLOSING = re.compile(r"`{3,}|~{3,}")
 _BULLET = re.compile(r"\s*(?:[-*+•□]|\d{1,3}[.)])\s+(?:\[[ xX]?\]\s+)?(?P<text>\S.*)")
 _CRITERION = re.compile(r"criterion-\d+: ")
-_UNCOMMANDED = " (no command of its own: "
+_UNCOMMANDED = f" ({UNCOMMANDED}"
 _NUMBERED = re.compile(r"^mustNot-\d+: ")
 _SEEN = " (seen by "
 _ITS_COMMAND = re.compile(r"its command, which fails then: (?P<argv>\[.*\])")

@@ -36,7 +36,7 @@ class WorkflowPhase(StrEnum):
 class TaskStanding(StrEnum):
     PENDING = "pending"
     RUNNING = "running"  # its loop is to be driven
-    COUNSEL = "counsel"  # stuck, and the panel is asked
+    COUNSEL = "counsel"  # stuck, and the panel is asked before the next attempt
     MADE = "made"  # verified by itself; the merge train has it
     MERGING = "merging"  # another task brings its change together with what landed
     DONE = "done"
@@ -85,6 +85,7 @@ class TakenOver:
     shape: WorkShape | None = None
     tasks: tuple[PlannedTask, ...] = ()
     done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
+    scores_stand: bool = False  # it went on with them, however low; older logs took low ones again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,7 @@ class WorkflowParams:
     trust: Trust = Trust()
     taken_over: TakenOver | None = None
     shape_stays_near: bool = False  # no command of its shape reaches beyond loopback; older logs had no such rule
+    counsel_within_limits: bool = False  # the panel is not asked right before a pause; in older logs it was
     is_root: bool = True  # its files also lie where hooks and people look first
 
 
@@ -274,6 +276,7 @@ class WorkflowState:
     ready: tuple[int, ...] = ()  # that could begin, the one with the longest way ahead first
     running: tuple[int, ...] = ()
     counsel: tuple[int, ...] = ()
+    unadvised: tuple[int, ...] = ()  # stuck as a limit was reached: the panel is asked when the loop goes on
     train: tuple[int, ...] = ()  # made, to be landed one after the other
     open_in_wave: tuple[int, ...] = ()
     wave_base: tuple[Commit, ...] = ()  # what had landed before each wave's first; none: nothing of it has landed
@@ -342,6 +345,11 @@ def fit_of(state: WorkflowState) -> int:
         return taken.fit
     confirmed = sum(each.confirmed for each in state.plan.recalled)
     return fit(state.scored.scores, confirmed) if state.scored else 0
+
+
+def fit_known(state: WorkflowState) -> int | None:
+    taken = state.plan.taken_over
+    return fit_of(state) if state.scored or (taken and taken.fit is not None) else None
 
 
 def counts(state: WorkflowState) -> WorkflowCounts:

@@ -47,7 +47,7 @@ def advanced(state: WorkflowState) -> WorkflowState:
         return state
     over = reasons(counts(state), state.allowance, state.worst_task)
     if not over:
-        state = admitted(state)
+        state = admitted(_counselled(replace(state, unadvised=()), *state.unadvised))
     if state.running or state.counsel or state.train or state.looks:
         return state
     if state.done == len(state.tasks):
@@ -138,7 +138,10 @@ def _aboard(state: WorkflowState, index: int, task: WorkTask) -> WorkflowState:
 
 
 def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> WorkflowState:
-    """Stuck at the first failed verification: the panel is asked at once, if there is one, and it is tried again."""
+    """Stuck at the first failed verification: the panel is asked at once, if there is one, and it is tried again.
+
+    Advice that a pause follows is asked for after it: nobody may ever go on.
+    """
     task = state.tasks[index]
     marks = tuple(sorted({each.fingerprint for each in found}))
     task = replace(
@@ -156,8 +159,15 @@ def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> Wor
     if "panel" not in state.plan.cast:
         return made_ready(state, index)
     state = with_task(state, index, replace(task, standing=TaskStanding.COUNSEL))
-    state = c.steered(state, trials=(*state.course.trials, Trial(part=panel_part(index))))
-    return replace(state, counsel=(*state.counsel, index))
+    if state.plan.counsel_within_limits and reasons(counts(state), state.allowance, state.worst_task):
+        return replace(state, unadvised=(*state.unadvised, index))
+    return _counselled(state, index)
+
+
+def _counselled(state: WorkflowState, *stuck: int) -> WorkflowState:
+    trials = tuple(Trial(part=panel_part(index)) for index in stuck)
+    state = c.steered(state, trials=(*state.course.trials, *trials)) if trials else state
+    return replace(state, counsel=(*state.counsel, *stuck))
 
 
 def advised(state: WorkflowState, event: AgentReported | AgentFailed) -> WorkflowState:

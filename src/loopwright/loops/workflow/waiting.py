@@ -20,7 +20,7 @@ from loopwright.loops.workflow.stops import fails_its_own
 _OFTEN = 2  # failed verifications from which the command itself is worth a look
 _STANDS = {
     TaskStanding.RUNNING: "under way",
-    TaskStanding.COUNSEL: "stuck, the panel is asked",
+    TaskStanding.COUNSEL: "stuck, the panel is asked before the next attempt",
     TaskStanding.MADE: "made, and has still to land",
     TaskStanding.MERGING: "brought in by another task",
     TaskStanding.PENDING: "not begun",

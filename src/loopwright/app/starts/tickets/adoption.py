@@ -12,7 +12,7 @@ from pathlib import Path
 from loopwright.app.creation import new_id
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.publication import publisher_of, scene_of
+from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.tickets.sessions import (
     TicketRequest,
@@ -24,7 +24,7 @@ from loopwright.app.starts.tickets.sessions import (
 )
 from loopwright.app.starts.tickets.ticket_text import ENDING, read_ticket
 from loopwright.config.settings import Settings
-from loopwright.errors import ConfigError, UsageError
+from loopwright.errors import UsageError
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.shape import ticket_parts
 from loopwright.loops.tickets.state import TicketParams
@@ -69,9 +69,7 @@ async def adopt_tickets(project: Project, settings: Settings, request: PointedAt
         )
     planned = plan_session(project, settings, params, TicketRequest())
     seen = await create_session(project, settings, planned, new_id(params.session))
-    publisher = await publisher_of(project, lambda _sentence: None, seen, (seen.row,))
-    with suppress(OSError, ConfigError):  # it is said at the first event, and by `loop render`
-        publisher.files(await scene_of(project, seen), seen.kind)
+    await write_at_once(project, seen)
     return seen
 
 

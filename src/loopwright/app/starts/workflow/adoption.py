@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
+from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import AdoptedCommand, Adopter, PointedAt, Told
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone, kept_in
 from loopwright.app.starts.workflow.task_list import with_its_tasks
@@ -40,9 +41,17 @@ async def adopt_workflow(project: Project, settings: Settings, found: PointedAt)
         originals=((FILE, text), *(((_SHAPE_FILE, page[1]),) if page else ())),
     )
     taken = taken_from(state, _shape(*page) if page and state.stage != "intent" else None)
-    if state.stage in AT_WORK:
-        return await create_alone(project, settings, with_its_tasks(project, asked, taken))
-    return await create_alone(project, settings, replace(asked, taken_over=taken))
+    asked = with_its_tasks(project, asked, taken) if state.stage in AT_WORK else replace(asked, taken_over=taken)
+    seen = await create_alone(project, settings, asked)
+    await write_at_once(project, seen, stay=_in_project(project, (found.path, *(page[:1] if page else ()))))
+    return seen
+
+
+def _in_project(project: Project, read: tuple[Path, ...]) -> tuple[Path, ...]:
+    """As the project names them, however they were pointed at."""
+    root = project.root.resolve()
+    every = (path.resolve() for path in read)
+    return tuple(project.root / path.relative_to(root) for path in every if path.is_relative_to(root))
 
 
 def taken_from(state: StateFile, shape: WorkShape | None) -> TakenOver:
@@ -56,6 +65,7 @@ def taken_from(state: StateFile, shape: WorkShape | None) -> TakenOver:
         waves=tuple(TakenWave(wave=wave, review=replace(seen, taken_over=True)) for wave, seen in state.waves.items()),
         thorough=replace(state.thorough, taken_over=True) if state.thorough else None,
         shape=shape,
+        scores_stand=state.stage != "intent" and (state.spec_score, state.fit_score) != (None, None),
     )
 
 
