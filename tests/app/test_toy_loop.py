@@ -36,6 +36,8 @@ from tests.toys.anthology import AnthologyParams
 from tests.toys.haiku import Haiku, HaikuLimits, HaikuParams
 from tests.toys.program import TOYS
 
+pytestmark = pytest.mark.unmeasured
+
 T = TypeVar("T")
 CONFIG = """\
 version = 1

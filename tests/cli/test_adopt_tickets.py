@@ -8,7 +8,7 @@ from tests.cli.projects import Done, Sample
 from tests.cli.tickets import creates, folder, texts, ticketed
 from tests.test_schemas import mistakes
 
-pytestmark = pytest.mark.sampled("kills")
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
 
 # As the tools that the cycle was built after leave a session: a ticket that was routed back, and its rework.
 FIRST = """\

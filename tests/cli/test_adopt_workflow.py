@@ -11,6 +11,8 @@ from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, sample
 from tests.test_schemas import mistakes
 
+pytestmark = pytest.mark.unmeasured
+
 # The seed's own sample, with one of its alternatives each.
 SEED: dict[str, Any] = {
     "version": 1,

@@ -61,6 +61,7 @@ def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:
             "answered": "continue",
             "state": "recorded",
             "command": f"loop resume --loop {loop}",
+            "asks": "",
             "history": "",
         },
     )

@@ -6,6 +6,8 @@ from loopwright.loops.quality.quality_file import MARK
 from tests.cli.projects import CONFIG, GOOD, NEVER_RIGHT, Sample
 from tests.repository import Repository
 
+pytestmark = pytest.mark.unmeasured
+
 
 def test_a_verified_task_is_a_commit_on_a_branch_of_its_own(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo")

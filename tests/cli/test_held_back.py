@@ -15,6 +15,8 @@ from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, c
 from tests.kept import Kept
 from tests.repository import Repository
 
+pytestmark = pytest.mark.unmeasured
+
 # As a change of the check that is right for nothing but itself.
 BREAKS_THE_CHECK = TOUCHES_PROTECTED.replace("print('checking:', ", "exit(3); print(")
 MINE = "# mine\n" + CHECK.replace("print", "exit")

@@ -9,6 +9,8 @@ from tests.cli.projects import CONFIG, Sample, loop
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
+pytestmark = pytest.mark.unmeasured
+
 Golden = Callable[[str, str], None]
 
 

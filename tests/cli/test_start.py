@@ -20,6 +20,8 @@ from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, configured, sample, started
 from tests.repository import Repository
 
+pytestmark = pytest.mark.unmeasured
+
 QUESTION = {"question": "Which texts?", "options": ["one", "both"], "impact": "Nobody knows what to write."}
 # Unclear at first; told what is meant, it is clear.
 ASKS = """\

@@ -12,6 +12,8 @@ from tests.cli.projects import Done, Sample
 from tests.cli.tickets import creates, escalated, folder, ticketed
 from tests.test_schemas import mistakes
 
+pytestmark = pytest.mark.unmeasured
+
 STORIES: dict[str, Any] = {
     "project": "MyApp",
     "userStories": [

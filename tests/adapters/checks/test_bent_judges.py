@@ -20,7 +20,7 @@ from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 from tests.repository import Repository
 
-pytestmark = pytest.mark.sampled("trust")
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
 
 CODE = "def one():\n    return 1\n"
 TESTS = """\

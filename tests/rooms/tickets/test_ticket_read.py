@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, Verdict
 from loopwright.kernel.visible import is_harmless
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.body import Body, Box, read_body
@@ -72,6 +72,22 @@ def test_a_blocked_ticket_says_what_keeps_it_if_it_knows(concerns: str, changes:
     text = f"# Add\n{REQUIRED}\n# Creator Section\n\n## Concerns\n\n{concerns}\n{changes}"
     read = build({"status": "blocked"}, body(text))
     assert ticket_read.with_turn(PARAMS, read).hold == why
+
+
+@pytest.mark.parametrize(
+    ("word", "verdict", "found"),
+    [
+        ("APPROVED", Verdict.PASS, []),
+        ("NEEDS_CHANGES: a leak", Verdict.FAIL, ["The critic wants changes"]),
+        ("", None, []),
+    ],
+)
+def test_what_its_critic_came_to_goes_on_with_it(word: str, verdict: Verdict | None, found: list[str]) -> None:
+    text = f"# Add\n{REQUIRED}\n# Critic Section\n\n## Approval Decision\n\n{word}\n"
+    read = build({"status": "expediter_review"}, body(text))
+    (begun,) = ticket_read.with_turn(PARAMS, read).adopted
+    assert [each.verdict for each in begun.critiques] == ([verdict] if verdict else [])
+    assert [finding.issue for each in begun.critiques for finding in each.findings] == found
 
 
 def test_a_title_has_to_be_given() -> None:
