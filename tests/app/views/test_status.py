@@ -280,6 +280,11 @@ def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
     assert (data.task, data.next) == ("", None)
 
 
+def test_what_it_cost_says_whether_some_of_it_is_estimated() -> None:
+    cost = status.Cost(usd=1.2, estimated=True, reserved=0.0, budget=None)
+    assert "\nCost: ~$1.20\n" in status.human(replace(shown(played()), cost=cost))
+
+
 def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], None]) -> None:
     approved = shown(STORIES["verified"], "complete")
     blocks = [

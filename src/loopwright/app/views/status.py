@@ -15,7 +15,7 @@ from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import moment
+from loopwright.kernel.wording import dollars, moment
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, Status
 
@@ -173,6 +173,13 @@ def cost_of(row: LoopRow) -> Cost:
     return Cost(usd=row.spent, estimated=row.estimated, reserved=row.reserved, budget=row.budget)
 
 
+def cost_in_words(cost: Cost) -> str:
+    """`~$1.20 of $25.00`: `~` where some of it is estimated."""
+    of = "" if cost.budget is None else f" of {dollars(cost.budget)}"
+    held = f" (+{dollars(cost.reserved)} reserved)" if cost.reserved else ""
+    return f"{dollars(cost.usd, estimated=cost.estimated)}{held}{of}"
+
+
 def document(loops: Sequence[LoopStatus]) -> StatusDocument:
     """Roots that need a person first, then newest; children after their parent.
 
@@ -190,13 +197,14 @@ def named_commands(shown: LoopStatus) -> LoopStatus:
 
 
 def human(shown: LoopStatus, *, commands: bool = True) -> str:
-    """The five lines, then what needs the person, with the commands that answer it."""
+    """The five lines, what it cost, then what needs the person, with the commands that answer it."""
     lines = [
         f"Loop: {shown.task} ({shown.id}, {shown.kind})",
         f"State: {_state_line(shown)}",
         f"Failures: {_failures_line(shown.failures)}",
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
+        f"Cost: {cost_in_words(shown.cost)}",
     ]
     if shown.result is not None:
         lines += _result_lines(shown.result)
