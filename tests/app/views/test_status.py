@@ -140,13 +140,13 @@ def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
     (need,) = asked(order, colour, plain).needs
     assert (need.questions, need.options, need.impact) == ((order, colour, plain), (), "")
     assert (
-        "  Question: Which order?\n  Options: up, down\n  Impact: the list\n"
-        "  Question: Which colour?\n  Options: red\n  Impact: the looks\n"
-        "  Question: Anything else?\n"
+        "  Question 1: Which order?\n  Options: up, down\n  Impact: the list\n"
+        "  Question 2: Which colour?\n  Options: red\n  Impact: the looks\n"
+        "  Question 3: Anything else?\n"
     ) in status.human(asked(order, colour, plain))
     (alone,) = asked(order).needs
     assert (alone.options, alone.impact) == (("up", "down"), "the list")
-    assert "Question:" not in status.human(asked(order))
+    assert "  Question" not in status.human(asked(order))
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:

@@ -319,8 +319,8 @@ def _gates_line(gates: Mapping[str, str]) -> str:
 def _need_lines(need: Need) -> list[str]:
     below = f" in {' > '.join(need.path[1:])}" if len(need.path) > 1 else ""
     lines = [f"Needs you ({need.kind}{below}): {need.what}", f"  Why: {need.why}"]
-    for each in need.questions:
-        lines += [f"  Question: {each.question}"] if len(need.questions) > 1 else []
+    for number, each in enumerate(need.questions, start=1):
+        lines += [f"  Question {number}: {each.question}"] if len(need.questions) > 1 else []
         lines += [f"  Options: {', '.join(each.options)}"] if each.options else []
         lines += [f"  Impact: {each.impact}"] if each.impact else []
     return lines
