@@ -348,3 +348,9 @@ def test_parts_are_counted_once_and_only_those_that_ask_are_blocked() -> None:
     root = replace(one("a", needs=True), superseded=(LoopId("a-3"),))
     assert status.parts_line(root, [asks, held, *passed]) == "1 blocked, 1 waiting, 1 passed"
     assert status.parts_line(root, [replace(held, next=asks.next), one("a-5", "a")]) == "1 blocked, 1 under way"
+
+
+def test_one_loop_is_shown_with_all_below_it_and_nothing_beside() -> None:
+    loops = status.document([one("b"), one("a.1.1", "a.1"), one("a.1", "a"), one("a")])
+    assert [loop.id for loop in status.only(loops, LoopId("a")).loops] == ["a", "a.1", "a.1.1"]
+    assert [loop.id for loop in status.only(loops, LoopId("a.1")).loops] == ["a.1", "a.1.1"]

@@ -192,6 +192,13 @@ def document(loops: Sequence[LoopStatus]) -> StatusDocument:
     return StatusDocument(loops=tuple(named_commands(loop) if several else loop for loop in ordered))
 
 
+def only(shown: StatusDocument, loop: LoopId) -> StatusDocument:
+    """One loop and all below it."""
+    return StatusDocument(
+        loops=tuple(one for each in shown.loops if each.id == loop for one in _family(each, shown.loops))
+    )
+
+
 def named_commands(shown: LoopStatus) -> LoopStatus:
     return replace(shown, needs=tuple(with_loop(need) for need in shown.needs))
 
