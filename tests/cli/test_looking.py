@@ -46,6 +46,15 @@ def test_a_screen(escalated: Sample, golden: Golden, command: str) -> None:
     golden(f"cli/{command}.txt", normal(done.out, escalated.repo.path))
 
 
+def test_the_status_of_one_loop(escalated: Sample) -> None:
+    every = ready(escalated).loop("status", "--json").data
+    name = every["loops"][0]["id"]
+    assert escalated.loop("status", "--loop", name, "--json").data == every
+    assert escalated.loop("status", "--loop", name).out == escalated.loop("status").out
+    refused = escalated.loop("status", "--loop", f"{name}x")
+    assert (refused.code, f"did you mean {name}" in refused.err) == (2, True)
+
+
 def test_the_screen_that_a_stopped_loop_leaves(escalated: Sample, golden: Golden) -> None:
     done = ready(escalated).loop("resume", "--unattended")
     assert done.code == 4

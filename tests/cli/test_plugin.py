@@ -219,6 +219,22 @@ def test_a_program_of_any_name_is_called_by_it(tmp_path: Path, name: str) -> Non
     assert shlex.quote(str(program)) in plugin_texts(str(program), "1", private=False)["commands/status.md"]
 
 
+def test_from_a_folder_with_a_space_every_command_can_be_copied_and_every_hook_runs(tmp_path: Path) -> None:
+    folder = tmp_path / "my plugins" / "it's loop"
+    told = str(loop(tmp_path, "plugin", "install", "--path", str(folder), "--json").data["note"])
+    assert shlex.split(told.split("`")[1]) == ["claude", "--plugin-dir", str(folder)]
+    for entries in json.loads((folder / "hooks/hooks.json").read_text())["hooks"].values():
+        line = entries[0]["hooks"][0]["command"]
+        done = subprocess.run(
+            ["sh", "-c", line], input="{}", capture_output=True, text=True, check=False, cwd=folder.parent
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "{}\n", "")
+
+
+def test_the_page_of_a_plugin_names_its_program_as_a_shell_takes_it() -> None:
+    assert "`'/my tools/loop'`" in plugin_texts("/my tools/loop", "1", private=False)["README.md"]
+
+
 def test_a_program_that_is_gone_lets_the_session_go(tmp_path: Path) -> None:
     for program in (str(tmp_path / "gone" / "loop"), "loop-that-is-nowhere"):
         done = ran(hooks_of(program)["Stop"])

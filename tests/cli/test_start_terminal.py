@@ -114,8 +114,9 @@ def test_what_was_learned_is_shown_and_counts_when_it_is_confirmed(tmp_path: Pat
         made = sample(tmp_path / name)
         learned(made)
         person = AtTerminal(made, "start", CLEAR, *flags)
-        person.until("one.txt must begin with good")
-        person.until("Does it hold here? [y/N]:")
+        person.until("From an earlier run here, ")
+        person.until(", what was found out: one.txt must begin with good")
+        person.until("Shall the agents be told that this holds here too? [y/N]:")
         person.types(said)
         code, out = person.ends()
         assert (code, state(made)["recall_surfaced"]) == (0, ["one.txt must begin with good"])
@@ -128,7 +129,7 @@ def test_unattended_what_was_learned_is_shown_and_counts_for_nothing(tmp_path: P
     learned(made)
     done = started(made)
     assert (done.code, done.data["fit_score"]) == (0, 65)
-    assert "Nobody is there to confirm what was learned before" in done.err
+    assert "Nobody is there to confirm that this holds here too, so the agents are not told of it." in done.err
 
 
 def test_the_shape_is_shown_and_confirmed_below_a_fit_of_forty(tmp_path: Path) -> None:

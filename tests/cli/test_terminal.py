@@ -110,7 +110,8 @@ def test_each_of_several_questions_is_shown_with_its_own_options() -> None:
         Question(question="Which colour?", impact="looks"),
     )
     _, screen = asked((replace(CLARIFICATION, question="Which order?\nWhich colour?", questions=both),), Typed("blue"))
-    assert "? Which order?\n  Options: up, down\n? Which colour?\n  Impact: looks\n" in screen
+    assert "? 1. Which order?\n  Options: up, down\n? 2. Which colour?\n  Impact: looks\n" in screen
+    assert "  Type one line that answers all of them (1: …; 2: …), or: cancel\n" in screen
 
 
 def test_what_a_question_is_about_is_shown_before_it() -> None:

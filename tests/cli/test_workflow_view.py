@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from loopwright.app.kinds import KINDS
@@ -59,6 +60,17 @@ def test_every_task_under_way_has_a_row_and_every_other_says_what_it_waits_for(g
     view.recorded(of_root(agent("light", "reviewer")))
     golden("cli/live-workflow.txt", "\n".join(below(view, 80)) + "\n")
     assert text.getvalue() == ""  # that a task begins is told by its row, that a review does is no news
+
+
+@pytest.mark.parametrize("width", [30, 40, 50, 60])
+def test_a_narrow_terminal_cuts_the_subject_of_a_task_and_never_its_id(width: int) -> None:
+    view = LanesView(lambda: 0.0, KINDS, Console(file=io.StringIO(), width=width, height=24, color_system=None))
+    view.recorded(of_root(agent("light", "reviewer")))
+    view.recorded(of_part(2, agent("implement", "developer"), FeedbackPhase.IMPLEMENT))
+    view.recorded(of_part(3, agent("implement", "developer"), FeedbackPhase.CHECKPOINT_TESTS))
+    rows = below(view, width)
+    assert [row[:6] for row in rows[:3]] == ["T-002:", "T-003:", "T-004:"]
+    assert [word in row for word, row in zip(("being made", "being kept", "waits"), rows, strict=False)] == [True] * 3
 
 
 def test_what_the_whole_does_itself_is_in_the_last_line_until_it_is_done() -> None:

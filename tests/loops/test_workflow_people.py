@@ -9,10 +9,12 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, RunChecks
-from loopwright.kernel.events import CancelRequested, StateEdited
-from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Part
+from loopwright.kernel.events import CancelRequested, Integrated, StateEdited
+from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Ending, Part
 from loopwright.kernel.trust import Trust
+from loopwright.loops.closing import take_command
 from loopwright.loops.course import Station, where
+from loopwright.loops.workflow import closing
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
 from tests.loops import verified as v
 from tests.loops.workflow import (
@@ -186,6 +188,11 @@ def test_with_nothing_landed_nothing_is_accepted_but_the_base() -> None:
     state = play(planned(max_iterations=1), makes(1), combined("bad"), checked(red=(BLOCKER,)), says("accept"))
     action = wanted(state, Integrate)
     assert (action.commit, action.base, action.tree, action.also) == (BASE, BASE, "", ())
+    for into in ("", "main"):
+        ended = play(state, Integrated(key=NO_KEY, branch="loop/x", commit=BASE, landed=BASE, merged_into=into))
+        told = closing.lines(ended, outcome(ended))
+        assert told[-1] == "Result: none; nothing has landed."
+        assert (take_command(outcome(ended)), closing.owed(ended, "ann")[4]) == ("", "- **Branch**: (none)")
 
 
 # --- answers --------------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def plugin_texts(program: str, version: str, *, private: bool) -> Mapping[str, s
         "hooks/hooks.json": _json(
             {"hooks": {"Stop": _asked(shown, "stop"), "SessionStart": _asked(shown, "session-start")}}
         ),
-        "README.md": _README.format(program=f"`{program}`"),
+        "README.md": _README.format(program=f"`{shown}`"),
         **({".gitignore": "*\n"} if private else {}),
     }
 

@@ -35,6 +35,9 @@ from loopwright.ports.agent import Update
 
 _AROUND = 6  # lines of the terminal that are not for rows: the summary, and the newest verdicts above
 _WIDEST = len("has a question for you")
+_NARROW = 60  # columns; in fewer there is no room beside the name of a task for more than what is done with it
+_NAMED = len("  T-001: …  ")
+_TIME = len("  59:59")
 _TAKES_TIME = ("RunAgent", "RunChecks")
 _STOPS = (AgentReported, AgentFailed, AgentUnavailable, ChecksReported, Cancelled, Interrupted)
 
@@ -111,7 +114,7 @@ class LanesView:
         shown, hidden = (rows, []) if len(rows) <= room else (rows[: room - 1], rows[room - 1 :])
         doing = next(reversed(self._steps.values()), "")
         summary = self.screen.headline(self._head, doing, elapsed(self._began))
-        return Group(*([_table(shown)] if shown else []), *_rest(hidden), summary)
+        return Group(*([_table(shown, self.screen.console.size.width)] if shown else []), *_rest(hidden), summary)
 
 
 def _urgency(row: _Row) -> tuple[int, float, str]:
@@ -121,17 +124,22 @@ def _urgency(row: _Row) -> tuple[int, float, str]:
     return (1 if row.lane.needs_person else 2), 0.0, row.lane.name
 
 
-def _table(rows: list[_Row]) -> Table:
+def _table(rows: list[_Row], width: int) -> Table:
     table = Table.grid(padding=(0, 2), expand=True)
+    is_narrow = width <= _NARROW
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=3)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, min_width=_WIDEST)
-    table.add_column(no_wrap=True, overflow="ellipsis", ratio=2)
+    if is_narrow:
+        table.add_column(no_wrap=True, overflow="ellipsis", max_width=max(1, width - _NAMED - _TIME))
+    else:
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, min_width=_WIDEST)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=2)
     table.add_column(no_wrap=True, justify="right", min_width=5)
     for row in rows:
         lane, took = row.lane, elapsed(row.began) if row.began is not None else ""
         style = "yellow" if lane.needs_person else "red" if lane.failed else "dim" if row.waits else ""
-        cells = (f"  {lane.name}", lane.count, lane.word, lane.detail, took)
+        between = (lane.word,) if is_narrow else (lane.count, lane.word, lane.detail)
+        cells = (f"  {lane.name}", *between, took)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
 

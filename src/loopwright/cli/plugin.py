@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable
@@ -62,7 +63,8 @@ def install_command(here: Here, *, project: bool, user: bool, path: Path | None,
     texts = plugin_texts(_program(here), __version__, private=scope == "project")
     change = install(place, texts, only_look=dry_run)
     names = ", ".join(f"/{NAME}:{name}" for name in COMMANDS)
-    how = f"start it with `claude --plugin-dir {place.folder}`" if scope == "path" else "the next session has it"
+    claude = f"claude --plugin-dir {shlex.quote(str(place.folder))}"
+    how = f"start it with `{claude}`" if scope == "path" else "the next session has it"
     trust = ", once you trust this folder there" if scope == "project" else ""
     _tell(_answer(scope, place, change, f"In Claude Code {how}{trust}: {names}.", dry_run=dry_run), as_json=as_json)
     return 0

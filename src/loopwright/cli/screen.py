@@ -14,8 +14,8 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from loopwright.app.views.status import cost_in_words, cost_of
 from loopwright.cli.output import watched
-from loopwright.kernel.wording import dollars
 from loopwright.ports.store import LoopRow
 
 
@@ -87,9 +87,7 @@ class Screen:
         return table
 
     def money(self, row: LoopRow) -> None:
-        of = "" if row.budget is None else f" of {dollars(row.budget)}"
-        held = f" (+{dollars(row.reserved)} reserved)" if row.reserved else ""
-        self.cost = f"{dollars(row.spent, estimated=row.estimated)}{held}{of}"
+        self.cost = cost_in_words(cost_of(row))
 
 
 def elapsed(since: float) -> str:

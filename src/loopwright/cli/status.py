@@ -6,6 +6,7 @@ import asyncio
 
 import click
 
+from loopwright.app.choice import listed_as
 from loopwright.app.loops import OVER
 from loopwright.app.project import Project
 from loopwright.app.views import status
@@ -13,8 +14,9 @@ from loopwright.app.views.standing import status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import json_option, put, put_json, put_next
+from loopwright.cli.output import json_option, loop_option, put, put_json, put_next
 from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.kernel.model import LoopId
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
@@ -31,25 +33,34 @@ _NAMED = 20  # parts that are told one by one
 @click.command("status")
 @click.option("--watch", is_flag=True, help="Stay, and show it again whenever something happens.")
 @click.option("--all", "everything", is_flag=True, help="Also what is long over.")
+@loop_option
 @json_option(StatusDocument)
 @click.pass_obj
-def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
+def command(here: Here, *, watch: bool, everything: bool, loop_id: str, as_json: bool) -> int:
     """What is running, what needs you, and why."""
-    if not has_log(here) and not watch:
+    if not has_log(here) and not watch and not loop_id:
         put_json(StatusDocument(loops=())) if as_json else put(_NONE)
         return 0
     with opened(here, create=watch) as project:
         if not watch:
-            shown = asyncio.run(status_document(project))
-            put_json(shown) if as_json else put(text(shown, everything=everything))
+            shown = asyncio.run(_look(project, loop_id))
+            put_json(shown) if as_json else put(text(shown, everything=everything or bool(loop_id)))
             return 0
-        result = complete(_watch(project, here, as_json=as_json))
+        result = complete(_watch(project, here, loop_id, as_json=as_json))
         return result.exit_code if isinstance(result, StoppedBySignal) else 0
+
+
+async def _look(project: Project, loop_id: str) -> StatusDocument:
+    """Of the loop that is named, a root or a part of one, with all below it; else of all."""
+    if not loop_id:
+        return await status_document(project)
+    await listed_as(project, loop_id)
+    return status.only(await status_document(project), LoopId(loop_id))
 
 
 def text(shown: StatusDocument, *, everything: bool) -> str:
     """For people: what is open, and the last few that are over; of its parts, those that are stuck."""
-    loops = [loop for loop in shown.loops if loop.parent is None]
+    loops = [loop for loop in shown.loops if loop.parent is None] or list(shown.loops[:1])  # a part that was named
     over = [loop.id for loop in loops if loop.status in OVER]
     hidden = [] if everything else over[_RECENT:]
     blocks = [_block(loop, shown.loops) for loop in loops if loop.id not in hidden]
@@ -70,13 +81,13 @@ def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:
     return "\n".join([block, "", f"Parts: {status.parts_line(root, parts)}", *lines[:_NAMED], *more])
 
 
-async def _watch(project: Project, here: Here, *, as_json: bool) -> None:
+async def _watch(project: Project, here: Here, loop_id: str, *, as_json: bool) -> None:
     """Looks at one number until it changes: a watch costs next to nothing."""
     before: int | None = None
     last: StatusDocument | None = None
     while True:
         version = await project.store.version()
-        shown = await status_document(project) if version != before else last
+        shown = await _look(project, loop_id) if version != before else last
         if shown != last and shown is not None:
             await _show(shown, here, as_json=as_json)
         before, last = version, shown

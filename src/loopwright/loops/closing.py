@@ -56,7 +56,8 @@ def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
         if outcome.not_merged:  # what is to be known has the command for the branch that was meant
             return (where, *said)
         return (where, *said, f"Take it: `{take_command(outcome)}`")
-    return ()
+    # What a person accepts always lands: there was nothing in it.
+    return ("Result: none; nothing has landed.", *said) if outcome.ending is Ending.ACCEPTED else ()
 
 
 def written(outcome: Outcome) -> tuple[str, ...]:

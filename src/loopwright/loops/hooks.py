@@ -80,6 +80,9 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
     if landed is None:
         outcome = replace(outcome, waiting=())
     else:
+        if landed.landed == own.base(state) and not state.course.held:
+            # Its branch stands where the base does: nobody is told to take that.
+            landed = replace(landed, branch="", merged_into="", not_merged="", take="", note="")
         outcome = replace(
             outcome,
             commit=landed.commit,

@@ -1,4 +1,6 @@
 import os
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,21 @@ def test_a_broken_repository_says_what_git_says(repo: Repository) -> None:
     (repo.path / ".git" / "config").write_text("[core\n")
     with pytest.raises(UsageError, match="git cannot"):
         find(repo.path)
+
+
+def test_a_repository_of_another_user_is_refused_with_the_command_that_trusts_it(
+    repo: Repository, tmp_path: Path
+) -> None:
+    real = shutil.which("git")
+    git = tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {real} "$@"\n')
+    git.chmod(0o700)
+    mine = tmp_path / "my work"
+    repo.path.rename(mine)
+    with pytest.raises(UsageError) as refused:
+        find(mine, PATH=f"{git.parent}{os.pathsep}{os.environ['PATH']}")
+    assert str(refused.value) == (
+        f"the repository at {mine} belongs to another user, so git refuses to read it; if you trust what is in it,"
+        f" run `git config --global --add safe.directory {shlex.quote(str(mine))}` and try again"
+    )

@@ -140,13 +140,13 @@ def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
     (need,) = asked(order, colour, plain).needs
     assert (need.questions, need.options, need.impact) == ((order, colour, plain), (), "")
     assert (
-        "  Question: Which order?\n  Options: up, down\n  Impact: the list\n"
-        "  Question: Which colour?\n  Options: red\n  Impact: the looks\n"
-        "  Question: Anything else?\n"
+        "  Question 1: Which order?\n  Options: up, down\n  Impact: the list\n"
+        "  Question 2: Which colour?\n  Options: red\n  Impact: the looks\n"
+        "  Question 3: Anything else?\n"
     ) in status.human(asked(order, colour, plain))
     (alone,) = asked(order).needs
     assert (alone.options, alone.impact) == (("up", "down"), "the list")
-    assert "Question:" not in status.human(asked(order))
+    assert "  Question" not in status.human(asked(order))
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
@@ -280,6 +280,11 @@ def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
     assert (data.task, data.next) == ("", None)
 
 
+def test_what_it_cost_says_whether_some_of_it_is_estimated() -> None:
+    cost = status.Cost(usd=1.2, estimated=True, reserved=0.0, budget=None)
+    assert "\nCost: ~$1.20\n" in status.human(replace(shown(played()), cost=cost))
+
+
 def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], None]) -> None:
     approved = shown(STORIES["verified"], "complete")
     blocks = [
@@ -343,3 +348,9 @@ def test_parts_are_counted_once_and_only_those_that_ask_are_blocked() -> None:
     root = replace(one("a", needs=True), superseded=(LoopId("a-3"),))
     assert status.parts_line(root, [asks, held, *passed]) == "1 blocked, 1 waiting, 1 passed"
     assert status.parts_line(root, [replace(held, next=asks.next), one("a-5", "a")]) == "1 blocked, 1 under way"
+
+
+def test_one_loop_is_shown_with_all_below_it_and_nothing_beside() -> None:
+    loops = status.document([one("b"), one("a.1.1", "a.1"), one("a.1", "a"), one("a")])
+    assert [loop.id for loop in status.only(loops, LoopId("a")).loops] == ["a", "a.1", "a.1.1"]
+    assert [loop.id for loop in status.only(loops, LoopId("a.1")).loops] == ["a.1", "a.1.1"]

@@ -413,7 +413,7 @@ def test_the_closing_says_what_landed_and_what_is_left() -> None:
     assert "Complete after 1 iteration." in told
     assert any(line.startswith("Result: branch loop/auth-1") for line in told)
     nothing = closing.lines(planned(), Outcome(ending=Ending.CANCELLED))
-    assert "Result: none; no task has landed." in nothing
+    assert "Result: none; nothing has landed." in nothing
     kept = closing.lines(done, Outcome(ending=Ending.CANCELLED, note="why"))
     assert any("what has landed of the tasks" in line for line in kept)
 

@@ -12,6 +12,7 @@ from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit
 
+_TRUSTING = re.compile(r"git config --global --add safe\.directory .+")  # git's own words, the path as a shell takes it
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
 
 
@@ -111,6 +112,11 @@ def _top(git: Git) -> Path:
         raise UsageError(f"{git.cwd} is inside a git directory; run this in the folder with your files")
     if "not a git repository" in said.err:
         raise UsageError(f"{git.cwd} is not in a git repository; run `git init` there, or change to one")
+    if trusting := _TRUSTING.search(said.err):
+        raise UsageError(
+            f"the repository at {git.cwd} belongs to another user, so git refuses to read it; if you trust what is in"
+            f" it, run `{trusting[0]}` and try again"
+        )
     if said.code != 0:
         raise UsageError(f"git cannot read the repository at {git.cwd}: {said.err.strip().splitlines()[0]}")
     return Path(said.out[: said.out.rindex(b"\n")].split(b"\n", 2)[2].decode("utf-8", "surrogateescape"))

@@ -97,8 +97,8 @@ def question_text(ask: Ask) -> str:
     """The question and what may be answered, numbered."""
     several = len(ask.questions) > 1
     lines = [] if several else [f"? {ask.question}"]
-    for each in ask.questions:
-        lines += [f"? {each.question}"] if several else []
+    for number, each in enumerate(ask.questions, start=1):
+        lines += [f"? {number}. {each.question}"] if several else []
         lines += [f"  Options: {', '.join(one_line(option, 200) for option in each.options)}"] if each.options else []
         lines += [f"  Impact: {one_line(each.impact, 300)}"] if each.impact else []
     return "\n".join([*lines, choices_text(ask)])
@@ -109,7 +109,8 @@ def choices_text(what: ForPeople) -> str:
     if isinstance(what, AwaitGate):
         return _AT_A_GATE
     if what.free_text:
-        return "  Type the answer, or: cancel"
+        several = len(what.questions) > 1
+        return f"  Type {'one line that answers all of them (1: …; 2: …)' if several else 'the answer'}, or: cancel"
     width = max((len(option.label) for option in what.options), default=0)
     return "\n".join(
         f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}"

@@ -12,13 +12,13 @@ from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.needs import Need
-from loopwright.app.views.status import Cost, LoopStatus, cost_of
+from loopwright.app.views.status import Cost, LoopStatus, cost_in_words, cost_of
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import dollars, way_on
+from loopwright.kernel.wording import way_on
 from loopwright.loops import closing
 from loopwright.loops.kind import Scene
 
@@ -131,10 +131,11 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     file = project.root / name
     there = (str(file),) if name and file.is_file() else ()
     block = seen.kind.block(seen.now.state, outcome)
+    cost = cost_in_words(cost_of(seen.row))
     return (
         *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
-        *seen.kind.report(seen.now.state, outcome, dollars(seen.row.spent, estimated=seen.row.estimated)),
+        *(seen.kind.report(seen.now.state, outcome, cost) or (f"Cost: {cost}",)),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),

@@ -15,7 +15,7 @@ from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import moment
+from loopwright.kernel.wording import dollars, moment
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, Status
 
@@ -173,6 +173,13 @@ def cost_of(row: LoopRow) -> Cost:
     return Cost(usd=row.spent, estimated=row.estimated, reserved=row.reserved, budget=row.budget)
 
 
+def cost_in_words(cost: Cost) -> str:
+    """`~$1.20 of $25.00`: `~` where some of it is estimated."""
+    of = "" if cost.budget is None else f" of {dollars(cost.budget)}"
+    held = f" (+{dollars(cost.reserved)} reserved)" if cost.reserved else ""
+    return f"{dollars(cost.usd, estimated=cost.estimated)}{held}{of}"
+
+
 def document(loops: Sequence[LoopStatus]) -> StatusDocument:
     """Roots that need a person first, then newest; children after their parent.
 
@@ -185,18 +192,26 @@ def document(loops: Sequence[LoopStatus]) -> StatusDocument:
     return StatusDocument(loops=tuple(named_commands(loop) if several else loop for loop in ordered))
 
 
+def only(shown: StatusDocument, loop: LoopId) -> StatusDocument:
+    """One loop and all below it."""
+    return StatusDocument(
+        loops=tuple(one for each in shown.loops if each.id == loop for one in _family(each, shown.loops))
+    )
+
+
 def named_commands(shown: LoopStatus) -> LoopStatus:
     return replace(shown, needs=tuple(with_loop(need) for need in shown.needs))
 
 
 def human(shown: LoopStatus, *, commands: bool = True) -> str:
-    """The five lines, then what needs the person, with the commands that answer it."""
+    """The five lines, what it cost, then what needs the person, with the commands that answer it."""
     lines = [
         f"Loop: {shown.task} ({shown.id}, {shown.kind})",
         f"State: {_state_line(shown)}",
         f"Failures: {_failures_line(shown.failures)}",
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
+        f"Cost: {cost_in_words(shown.cost)}",
     ]
     if shown.result is not None:
         lines += _result_lines(shown.result)
@@ -311,8 +326,8 @@ def _gates_line(gates: Mapping[str, str]) -> str:
 def _need_lines(need: Need) -> list[str]:
     below = f" in {' > '.join(need.path[1:])}" if len(need.path) > 1 else ""
     lines = [f"Needs you ({need.kind}{below}): {need.what}", f"  Why: {need.why}"]
-    for each in need.questions:
-        lines += [f"  Question: {each.question}"] if len(need.questions) > 1 else []
+    for number, each in enumerate(need.questions, start=1):
+        lines += [f"  Question {number}: {each.question}"] if len(need.questions) > 1 else []
         lines += [f"  Options: {', '.join(each.options)}"] if each.options else []
         lines += [f"  Impact: {each.impact}"] if each.impact else []
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import click
@@ -13,11 +14,18 @@ from loopwright.app.starts.workflow.task_list import LIST_ID, TaskListMode, open
 from loopwright.cli.output import note
 from loopwright.config.settings import Settings
 from loopwright.kernel.quoting import one_line
+from loopwright.loops.workflow.learnings import LearningKind
 
 _ITERATIONS = ("10", "25", "50", "unlimited")
 _MODES = ("new", "resume", "session-only")
 _NAMED = 3
 _BUDGETS = ("10", "25", "50", "none")
+_KINDS: Mapping[LearningKind, str] = {
+    "failures": "what went wrong",
+    "discoveries": "what was found out",
+    "constraints": "what has to be kept to",
+    "delegation": "how a request went",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +78,9 @@ def recalled_for(project: Project, request: WorkflowRequest, *, asks: bool) -> W
     found = surfaced(project, request.request)
     kept = []
     for learned in found:
-        note(f"Learned before ({learned.kind}, {learned.ts[:10]}): {one_line(learned.text, 300)}")
-        holds = asks and click.confirm("Does it hold here?", default=False, err=True)
+        note(f"From an earlier run here, {learned.ts[:10]}, {_KINDS[learned.kind]}: {one_line(learned.text, 300)}")
+        holds = asks and click.confirm("Shall the agents be told that this holds here too?", default=False, err=True)
         kept.append(as_recalled(learned, confirmed=holds))
     if found and not asks:
-        note("Nobody is there to confirm what was learned before: it is shown, and counts for nothing.")
+        note("Nobody is there to confirm that this holds here too, so the agents are not told of it.")
     return replace(request, recalled=tuple(kept))

@@ -117,8 +117,8 @@ def _result(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
     said = closing.note(outcome)
     if landed := closing.landed(outcome, said):
         return landed
-    if state.tip == state.plan.base:
-        return ("Result: none; no task has landed.", *said)
+    if state.tip == state.ground:
+        return ("Result: none; nothing has landed.", *said)
     return closing.kept("what has landed of the tasks", state.plan.base, state.tip, said)
 
 
