@@ -358,7 +358,7 @@ def test_nothing_is_cancelled_for_a_request_that_could_not_begin(unfinished: Sam
 def test_whoever_cancels_is_told_what_it_took_and_what_is_left(unfinished: Sample) -> None:
     told = unfinished.loop("cancel")
     assert told.code == 0
-    assert "Iterations: 1\nCost: $0.50\nDone: 1 of 2 tasks\n  ✓ T-001: Write one.txt\n" in told.out
+    assert "Iterations: 1\nCost: $0.50 of $25.00\nDone: 1 of 2 tasks\n  ✓ T-001: Write one.txt\n" in told.out
     assert "Remaining: 1 of 2 tasks\n  · T-002: Write two.txt\nCriteria: 0 of " in told.out
 
 
@@ -371,7 +371,7 @@ def test_a_cost_that_no_agent_said_is_marked_wherever_it_is_told(tmp_path: Path)
     assert (root["cost"], part["parent"], part["cost"]["estimated"]) == (answered, root["id"], True)
     assert "Cost: ~$0.25/$25" in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
     assert ", ~$0.25\n" in made.loop("log", "--loop", part["id"]).out
-    assert "\nCost: ~$0.25\n" in made.loop("cancel").out
+    assert "\nCost: ~$0.25 of $25.00\n" in made.loop("cancel").out
 
 
 # --- beforehand
