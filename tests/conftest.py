@@ -34,6 +34,7 @@ GIT_CONFIG = """\
 """
 
 
+_MEASURING = ("measured", "unmeasured", "slow")
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
 ROOM = 2 << 30  # bytes; a whole run leaves less than half of it
 
@@ -111,7 +112,8 @@ def unmeasured() -> Iterator[None]:
 def is_measured(item: pytest.Item) -> bool:
     """What a random value reaches is no coverage: the next run may not reach it. Slow ones are made of quicker ones."""
     at_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    return not at_random and not any(map(item.get_closest_marker, ("unmeasured", "slow")))
+    nearest = next((mark.name for mark in item.iter_markers() if mark.name in _MEASURING), "measured")
+    return not at_random and nearest == "measured"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

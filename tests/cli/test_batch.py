@@ -13,8 +13,6 @@ from tests.kept import Kept
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
-pytestmark = pytest.mark.unmeasured
-
 FILES = ("docs/a.md", "docs/b.md", "docs/c.md")
 STEPS = (
     blocks("docs/b.md", attempt=1),

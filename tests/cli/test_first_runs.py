@@ -113,6 +113,7 @@ def test_a_check_that_cannot_run_is_left_out_with_one_line_that_says_why(tmp_pat
     assert "  cannot run: what it starts is not installed here\n" in done.err
 
 
+@pytest.mark.trust
 def test_a_test_check_that_is_red_on_the_base_is_written_and_baseline_explained(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo", {"tests/test_a.py": RED})
     text = loop(repo.path, "setup", "--json").data["text"]

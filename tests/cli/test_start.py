@@ -171,6 +171,7 @@ def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Pa
     assert (more.code, more.data["iterations"]) == (5, 3)
 
 
+@pytest.mark.measured
 def test_at_its_budget_every_word_of_how_to_go_on_is_one_that_works(tmp_path: Path) -> None:
     made = sample(tmp_path, limits="[agents.script.limits]\nusd = 0.1")
     paused = started(made, "--budget", "0.75")

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.reviewing import reviewed
 from tests.e2e.scene import Scene
 
@@ -57,6 +59,7 @@ def fixes(scene: Scene, artifact: str) -> list[dict[str, object]]:
     return [fix for fix in map(json.loads, scene.noted("fixes")) if fix["artifact"] == artifact]
 
 
+@pytest.mark.kills
 def test_a_fix_that_conflicts_with_the_target_is_made_again_from_its_tip_and_all_is_merged(tmp_path: Path) -> None:
     meanwhile = "if once('moved'):\n    (root / 'docs/a.md').write_text('theirs\\n'); git('commit', '-qam', 'Moved')\n"
     scene = batch(tmp_path, meanwhile + FIXES)
@@ -91,6 +94,7 @@ def test_a_fix_that_turns_the_merged_tree_red_is_a_failed_attempt_of_its_artifac
     assert (scene.root / A).read_text() == "mended\nfixed 2\n"
 
 
+@pytest.mark.kills
 def test_where_its_reviews_are_used_up_the_question_says_why_and_what_can_be_landed_is(tmp_path: Path) -> None:
     stubborn = "if once('moved'):\n    (root / 'state').write_text('bad\\n'); git('commit', '-qam', 'Moved')\n"
     scene = batch(tmp_path, stubborn + FIXES, more=CHECK)
@@ -104,6 +108,7 @@ def test_where_its_reviews_are_used_up_the_question_says_why_and_what_can_be_lan
     assert scene.file_at(str(said["branch"]), B) == "two\nfixed 1"
 
 
+@pytest.mark.kills
 def test_accepting_what_conflicts_leaves_it_out_and_takes_nothing_back_of_what_the_person_did(tmp_path: Path) -> None:
     theirs = "(root / 'docs/a.md').write_text('theirs\\n'); (root / 'state').write_text('new\\n')"
     scene = batch(tmp_path, f"if once('moved'):\n    {theirs}; git('commit', '-qam', 'Moved')\n{FIXES}")

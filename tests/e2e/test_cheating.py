@@ -89,20 +89,19 @@ def test_where_the_task_names_the_test_the_change_is_waited_for(tmp_path: Path) 
 SELF_APPROVAL = """
 commands = ("approve protected", "reject protected --reason x", "answer accept", "cancel", "resume", "ticket new x")
 loop("feedback", "x", "--merge", "--unattended", "--allow", "tests/**")
-for env in (None, {"PATH": os.environ["PATH"]}):
-    for words in map(str.split, commands):
-        loop(*words, env=env)
-        if env is None or words[0] not in ("approve", "resume"):
-            continue
-        # These also from a daemon: forked twice, in a session of its own, without an environment.
-        ready, done = os.pipe()
-        if os.fork() == 0:
-            os.setsid()
-            if os.fork() == 0:
-                loop(*words, env=env, prefix=("env", "-i"))
-                os.write(done, b".")
-            os._exit(0)
-        os.read(ready, 1)
+for words in map(str.split, commands):
+    loop(*words)
+# One is enough to show that no environment is needed to be found out, nor a place among the processes of the step.
+approve = commands[0].split()
+loop(*approve, env={"PATH": os.environ["PATH"]})
+ready, done = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        loop(*approve, env={"PATH": os.environ["PATH"]}, prefix=("env", "-i"))
+        os.write(done, b".")
+    os._exit(0)
+os.read(ready, 1)
 """
 
 
@@ -111,7 +110,7 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
     said = scene.feedback(task=NAMES_THE_TEST, code=4)
     commands = scene.noted("commands")
-    assert len(commands) == 15
+    assert len(commands) == 9
     for line in commands:
         command, code, sentence = line.split(": ", 2)
         assert code == "3", line
@@ -120,7 +119,7 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
             *("approve", "answer", "cancel", "resume", "reject"),
             *("feedback", "ticket"),
         )
-    assert len(scene.events(Refused)) == 15
+    assert len(scene.events(Refused)) == 9
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
     assert scene.loop("gates", "--json").json["gates"][0]["status"] == "pending"
 

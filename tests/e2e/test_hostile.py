@@ -102,6 +102,7 @@ def test_an_agent_that_hangs_is_ended_by_its_limit(tmp_path: Path, limit: str, r
     gone(scene)
 
 
+@pytest.mark.kills
 def test_a_rate_limit_is_waited_for_and_not_counted(tmp_path: Path) -> None:
     limited = FIRST + indented("sys.stderr.write('usage limit reached\\nretry-after: 0.1\\n')", "sys.exit(75)")
     scene = ready(tmp_path, developer=limited + WRITES_ADD)
@@ -213,6 +214,7 @@ def test_an_environment_variable_that_was_not_named_is_not_there(tmp_path: Path)
 # --- a gigabyte ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_gigabyte_of_output_leaves_memory_flat(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def escalated(folder: Path, developer: str = WRONG, reviewer: str = PASSES, iter
 # --- escalations --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 def test_continue_grants_more_iterations_and_the_count_goes_on(tmp_path: Path) -> None:
     scene = escalated(tmp_path, developer=right_from(3))
@@ -71,6 +72,7 @@ def test_accept_keeps_the_best_attempt_and_records_the_debt(tmp_path: Path, *, m
     assert (scene.root / ".loop" / "debt.md").read_text() == debt
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 def test_history_shows_what_was_tried_and_asks_again(tmp_path: Path) -> None:
     scene = escalated(tmp_path)

@@ -28,6 +28,8 @@ from tests.e2e.reviewing import (
 )
 from tests.e2e.scene import Scene
 
+pytestmark = pytest.mark.sampled("kills")
+
 BESIDE = "stories/ST-1.quality.yml"  # in the creator's workspace
 SHOWN = f".loop/quality/{BESIDE}"  # for the person
 BAD_STORY = {STORY: f"id: ST-1\n{FINE}{BAD}"}

@@ -28,6 +28,8 @@ from tests.e2e.reviewing import (
     seen,
 )
 
+pytestmark = pytest.mark.sampled("kills")
+
 Steps = list[dict[str, Any]]
 TEST = "tests/test_calc.py"
 FAULT = {"severity": "critical", "rule": "S2", "issue": "wrong", "evidence": "seen", "guidance": "mend it"}

@@ -94,6 +94,7 @@ def test_the_tools_find_a_fault_of_every_kind_and_what_autofix_cannot_mend_is_le
     assert [need["kind"] for need in held] == ["escalation"]
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_in_the_usual_form_autofix_mends_all_it_can_and_stops_when_it_can_mend_nothing(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_a_log_with_a_changed_event_is_refused_by_its_number(tmp_path: Path) -> 
         assert "Traceback" not in said.err
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 def test_a_truncated_log_is_refused_in_one_sentence(tmp_path: Path) -> None:
     scene = ended(tmp_path)
@@ -108,6 +109,7 @@ def test_a_truncated_log_is_refused_in_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in said.err
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 def test_a_log_of_a_newer_version_is_refused_and_left_untouched(tmp_path: Path) -> None:
     scene = ended(tmp_path)

@@ -23,7 +23,7 @@ from tests.e2e.ticketing import (
     told,
 )
 
-pytestmark = pytest.mark.sampled("trust")
+pytestmark = pytest.mark.kills  # as processes; tests/cli has the same answers
 
 WANTED = ("Sums are right", "Errors are told", "Receipts are sent")
 ALL_WRONG = [against(f"AC-{number}", f"fault {number}") for number in (1, 2, 3)]

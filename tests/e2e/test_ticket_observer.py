@@ -119,6 +119,7 @@ def test_insights_are_valid_and_say_what_was_run(several: Scene) -> None:
     assert found["proposals"] == found["patterns"] == []  # four sessions show nothing that chance does not explain
 
 
+@pytest.mark.kills
 @pytest.mark.slow
 def test_two_sessions_side_by_side_leave_one_file_in_the_order_of_time(tmp_path: Path) -> None:
     names = ("left", "right")

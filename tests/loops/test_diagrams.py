@@ -71,7 +71,7 @@ def workflow_moves() -> tuple[DrawnMove, ...]:
 
 
 def moves_of(walk: Walk[P, S]) -> tuple[DrawnMove, ...]:
-    return diagrams.moves(walk, diagrams.reachable(walk))
+    return diagrams.explored(walk).moves
 
 
 def test_the_page_about_the_feedback_loop_is_current(document: Document) -> None:

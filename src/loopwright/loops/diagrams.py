@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Generic, TypeVar
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import AwaitGate
+from loopwright.kernel.actions import Action, AwaitGate
 from loopwright.kernel.events import CancelRequested, Event
 from loopwright.kernel.machine import Loop
 from loopwright.loops.samples import Verdicts, answers_to, asked_for
@@ -43,61 +44,56 @@ class Walk(Generic[P, S]):
     verdicts: Verdicts = field(default_factory=dict)  # what its judges may say
 
 
-def reachable(walk: Walk[P, S]) -> tuple[S, ...]:
-    """One state of each shape."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explored:
+    """What a machine did when it was tried in one state of each shape."""
+
+    moves: tuple[DrawnMove, ...]  # in the order of the phases
+    cancels: frozenset[tuple[str, str]]  # from where a cancel leads to where
+
+
+def explored(walk: Walk[P, S]) -> Explored:
+    """A gate decided on the way moves nothing."""
     waiting = list(walk.starts)
-    seen = {walk.shape(state): state for state in waiting}
+    seen = {walk.shape(state) for state in waiting}
+    moves: set[DrawnMove] = set()
+    cancels: set[tuple[str, str]] = set()
     while waiting:
-        for after in _after(walk, waiting.pop()):
-            if walk.within(after) and walk.shape(after) not in seen:
-                seen[walk.shape(after)] = after
+        state = waiting.pop()
+        phase = phase_of(walk, state)
+        for asks, when, after in _after(walk, state):
+            to = phase_of(walk, after)
+            if asks is None:
+                cancels.add((phase, to))
+            elif not (isinstance(asks, AwaitGate) and to == phase):
+                moves.add(DrawnMove(phase=phase, asks=asked_for(asks), when=walk.when(state, when), to=to))
+            if walk.within(after) and (shape := walk.shape(after)) not in seen:
+                seen.add(shape)
                 waiting.append(after)
-    return tuple(seen.values())
+    order = walk.phases.index
+    found = sorted(moves, key=lambda move: (order(move.phase), move.asks, move.when, order(move.to)))
+    return Explored(moves=tuple(found), cancels=frozenset(cancels))
 
 
-def moves(walk: Walk[P, S], states: tuple[S, ...]) -> tuple[DrawnMove, ...]:
-    """Every move from these states, in the order of the phases. A gate decided on the way moves nothing."""
-    found = {
-        DrawnMove(
-            phase=phase_of(walk, state), asks=asked_for(action), when=walk.when(state, when), to=phase_of(walk, after)
-        )
-        for state in states
+def _after(walk: Walk[P, S], state: S) -> Iterator[tuple[Action | None, str, S]]:
+    """Every answer to what is asked for that is not refused, and a cancel, which answers nothing: where each leads."""
+    asked: list[tuple[Action | None, str, Event]] = [
+        (action, when, event)
         for action in walk.loop.decide(state)
         for when, event in answers_to(action, walk.verdicts).items()
-        if (after := applied(walk, state, event)) is not None
-        and not (isinstance(action, AwaitGate) and phase_of(walk, after) == phase_of(walk, state))
-    }
-    order = walk.phases.index
-    return tuple(sorted(found, key=lambda move: (order(move.phase), move.asks, move.when, order(move.to))))
+    ]
+    for action, when, event in (*asked, (None, "", CancelRequested())):
+        with suppress(InvalidTransition):
+            yield action, when, walk.loop.apply(state, event)
 
 
 def phase_of(walk: Walk[P, S], state: S) -> str:
     return walk.loop.stand(state).state
 
 
-def applied(walk: Walk[P, S], state: S, event: Event) -> S | None:
-    """None when the machine refuses the event."""
-    try:
-        return walk.loop.apply(state, event)
-    except InvalidTransition:
-        return None
-
-
-def _after(walk: Walk[P, S], state: S) -> list[S]:
-    asked = walk.loop.decide(state)
-    events = [event for action in asked for event in answers_to(action, walk.verdicts).values()]
-    tried = (applied(walk, state, event) for event in (*events, CancelRequested()))
-    return [after for after in tried if after is not None]
-
-
-def cancelled_in(walk: Walk[P, S], states: tuple[S, ...]) -> str:
+def cancelled_in(walk: Walk[P, S], found: Explored) -> str:
     """The sentence that says in which phases a person may cancel, and where that leads."""
-    found = {
-        (phase_of(walk, state), phase_of(walk, after))
-        for state in states
-        if (after := applied(walk, state, CancelRequested())) is not None
-    }
-    left = {(begin, end) for begin, end in found if begin != end}
+    left = {(begin, end) for begin, end in found.cancels if begin != end}
     begins, ends = ([phase for phase in walk.phases if phase in {pair[side] for pair in left}] for side in (0, 1))
     return f"A person may cancel in {listed(begins)}: that leads to {listed(ends, 'or')}."
 

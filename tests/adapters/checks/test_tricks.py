@@ -71,6 +71,7 @@ def test_leaving_the_process_early_with_exit_code_zero_gives_no_report_and_fails
     assert "wrote no report" in result.failures[0].issue
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("check", CHECKS)
 def test_leaving_by_system_exit_zero_fails(tmp_path: Path, check: object) -> None:
     (result,) = reported(tmp_path, check, {"product_code.py": "import sys\nsys.exit(0)\n"}).results
@@ -105,6 +106,7 @@ def test_wrong_code_with_something_in_front_of_the_checks_fails_for_its_own_sake
     assert (report.results[0].tests, report.claim) == (2, None)
 
 
+@pytest.mark.trust
 def test_what_stands_in_front_of_the_checks_and_is_product_is_a_critical_finding(tmp_path: Path) -> None:
     made = project(tmp_path, BASE, [UNITTEST])
     commit = made.candidate({"random.py": "import os\n", "product_code.py": MORE})
@@ -112,6 +114,7 @@ def test_what_stands_in_front_of_the_checks_and_is_product_is_a_critical_finding
     assert (report.held, worst(report)) == ((), [("shadows-stdlib", "critical")])
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, check: object) -> None:
     report = reported(tmp_path, check, {"tests/test_sums.py": None, "product_code.py": WRONG})
@@ -120,6 +123,7 @@ def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, 
     assert (report.results[0].passed, report.claim) == (False, None)
 
 
+@pytest.mark.trust
 def test_a_manifest_is_no_reason_for_what_was_red_before(tmp_path: Path) -> None:
     red = "\n    def test_red(self):\n        self.assertEqual(product_code.{}, 0)\n"
     files = {"tests/test_sums.py": TESTS + red.format("two()"), "pyproject.toml": '[project]\nversion = "1"\n'}
@@ -189,6 +193,7 @@ def test_tests_that_are_changed_and_fail_with_the_code_they_came_with_are_not_ju
     assert [each.rule for each in faults_of(report)] == [rule for rule, severity in told if severity == "high"]
 
 
+@pytest.mark.trust
 def test_a_new_package_of_tests_that_needs_its_own_set_up_reaches_a_person(tmp_path: Path) -> None:
     setup = "import pytest\n\n\n@pytest.fixture\ndef three():\n    return 3\n"
     test = "import product_code\n\n\ndef test_three(three):\n    assert product_code.three() == three\n"
@@ -206,6 +211,7 @@ def test_a_new_package_of_tests_that_needs_its_own_set_up_reaches_a_person(tmp_p
     assert isinstance(second, Waits)
 
 
+@pytest.mark.trust
 def test_tests_that_a_change_hides_run_all_the_same(tmp_path: Path) -> None:
     files = BASE | {"tests/test_more.py": "def test_a():\n    assert [1]\n"}
     made = project(tmp_path, files, [PYTEST])
@@ -232,6 +238,7 @@ def test_tests_that_the_product_makes_disappear_are_named_and_only_a_person_may_
     assert again.results[0].passed
 
 
+@pytest.mark.trust
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_skipped_test_does_not_count_as_run(tmp_path: Path, check: object) -> None:
     skipping = TESTS.replace("    def test_two", "    @unittest.skip('later')\n    def test_two")
@@ -241,12 +248,14 @@ def test_a_skipped_test_does_not_count_as_run(tmp_path: Path, check: object) -> 
     assert [(finding.rule, finding.severity) for finding in report.findings] == [("test-skipped", "medium")]
 
 
+@pytest.mark.trust
 def test_a_skip_at_run_time_from_new_code_is_counted_too(tmp_path: Path) -> None:
     sly = "import unittest\ndef one():\n    return 1\ndef two():\n    raise unittest.SkipTest('no')\n"
     (result,) = reported(tmp_path, PYTEST, {"product_code.py": sly}).results
     assert not result.passed
 
 
+@pytest.mark.trust
 def test_a_report_printed_to_the_output_is_only_output(tmp_path: Path) -> None:
     forged = 'import os\nprint(\'<testsuite tests="9"><testcase name="x"/></testsuite>\', flush=True)\nos._exit(0)\n'
     (result,) = reported(tmp_path, PYTEST, {"product_code.py": forged}).results
@@ -265,6 +274,7 @@ os._exit(0)
     assert result.failures[0].rule == "ids-gone test"
 
 
+@pytest.mark.trust
 def test_a_report_left_in_the_tree_is_not_the_report(tmp_path: Path) -> None:
     lying = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"/></testsuite>'
     files: dict[str, str | None] = dict.fromkeys(("report", "report.xml", "{report}"), lying)
@@ -272,6 +282,7 @@ def test_a_report_left_in_the_tree_is_not_the_report(tmp_path: Path) -> None:
     assert not result.passed
 
 
+@pytest.mark.trust
 def test_protected_tests_cannot_be_loosened(tmp_path: Path) -> None:
     loosened = TESTS.replace("        self.assertEqual(product_code.two(), 2)", "        assert True")
     files: dict[str, str | None] = {"tests/test_sums.py": loosened, "product_code.py": WRONG}
@@ -281,12 +292,14 @@ def test_protected_tests_cannot_be_loosened(tmp_path: Path) -> None:
     assert {(f.rule, f.severity) for f in report.findings} == {("test-emptied", "medium")}
 
 
+@pytest.mark.trust
 def test_a_check_configuration_that_filters_tests_out_does_not_run(tmp_path: Path) -> None:
     report = reported(tmp_path, PYTEST, {"pytest.ini": "[pytest]\naddopts = -k one\n", "product_code.py": WRONG})
     assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
     assert (report.results[0].passed, report.results[0].tests) == (False, 2)
 
 
+@pytest.mark.trust
 def test_a_conftest_that_turns_failures_into_passes_does_not_run(tmp_path: Path) -> None:
     hook = """\
 import pytest

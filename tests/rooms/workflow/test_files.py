@@ -36,6 +36,7 @@ from tests.loops.workflow import (
     does,
     makes,
     planned,
+    plans,
     play,
     refuses,
     says,
@@ -339,6 +340,13 @@ def test_the_tasks_are_files_that_others_read() -> None:
     assert replace(found, tasks=()) == TaskListing(
         own=".loop/workflow/auth-1/tasks", tasks=(), list_id="my-list", shift=3
     )
+
+
+def test_a_task_without_a_command_is_described_by_its_own_words() -> None:
+    unseen = task(1, verify=False)
+    found = listing.listed(story(play(planned(unseen), plans(unseen))).scene())  # it is asked for one once
+    assert found is not None
+    assert found.tasks[0].description == "All of part 1."
 
 
 def test_before_there_are_tasks_there_is_no_list() -> None:

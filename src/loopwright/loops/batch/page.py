@@ -25,15 +25,14 @@ _ABOUT_BATCH_MOVES = "Several states are named where it depends on the other art
 
 def section() -> str:
     batch = batch_walk()
-    rounds = diagrams.reachable(batch)
-    together = diagrams.moves(batch, rounds)
+    together = diagrams.explored(batch)
     parts = (
         "## A batch",
         _ABOUT_BATCH,
-        diagrams.diagram(batch, together),
+        diagrams.diagram(batch, together.moves),
         _ABOUT_BATCH_MOVES,
-        diagrams.moves_table(together),
-        f"{diagrams.cancelled_in(batch, rounds)} {_ABOUT_BATCH_LANDING}",
+        diagrams.moves_table(together.moves),
+        f"{diagrams.cancelled_in(batch, together)} {_ABOUT_BATCH_LANDING}",
     )
     return "\n\n".join(parts)
 

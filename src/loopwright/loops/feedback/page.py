@@ -36,19 +36,18 @@ _ABOUT_GATE = (
 
 def page() -> str:
     walk = feedback_walk()
-    states = diagrams.reachable(walk)
-    found = diagrams.moves(walk, states)
+    found = diagrams.explored(walk)
     parts = (
         "# The feedback loop",
         diagrams.GENERATED,
         _INTRO,
-        diagrams.diagram(walk, found),
+        diagrams.diagram(walk, found.moves),
         "## Limits",
         _limits_table(FeedbackLimits()),
         "## Moves",
         _ABOUT_MOVES,
-        diagrams.moves_table(found),
-        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        diagrams.moves_table(found.moves),
+        f"{diagrams.cancelled_in(walk, found)} {diagrams.ONE_OF_BOTH}",
         _ABOUT_GATE,
     )
     return "\n\n".join(parts) + "\n"

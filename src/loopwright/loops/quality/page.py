@@ -48,13 +48,12 @@ _ABOUT_HAND_OVER = (
 def page(batch: str) -> str:
     """With the section about its batch."""
     walk = quality_walk()
-    states = diagrams.reachable(walk)
-    found = diagrams.moves(walk, states)
+    found = diagrams.explored(walk)
     parts = (
         "# The quality loop",
         diagrams.GENERATED,
         _INTRO,
-        diagrams.diagram(walk, found),
+        diagrams.diagram(walk, found.moves),
         "## Limits",
         _limits_table(QualityLimits()),
         "## The verdict",
@@ -68,8 +67,8 @@ def page(batch: str) -> str:
         _phases(),
         "## Moves",
         _ABOUT_MOVES,
-        diagrams.moves_table(found),
-        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        diagrams.moves_table(found.moves),
+        f"{diagrams.cancelled_in(walk, found)} {diagrams.ONE_OF_BOTH}",
         batch,
     )
     return "\n\n".join(parts) + "\n"

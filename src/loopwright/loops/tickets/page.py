@@ -56,13 +56,12 @@ _ABOUT_MOVES = (
 
 def page() -> str:
     walk = tickets_walk()
-    states = diagrams.reachable(walk)
-    found = diagrams.moves(walk, states)
+    found = diagrams.explored(walk)
     parts = (
         "# The ticket cycle",
         diagrams.GENERATED,
         _INTRO,
-        diagrams.diagram(walk, found),
+        diagrams.diagram(walk, found.moves),
         "## Limits",
         diagrams.table(
             ("`[limits.tickets]`", "default", "means"),
@@ -77,8 +76,8 @@ def page() -> str:
         _advice_table(),
         "## Moves",
         _ABOUT_MOVES,
-        diagrams.moves_table(found),
-        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        diagrams.moves_table(found.moves),
+        f"{diagrams.cancelled_in(walk, found)} {diagrams.ONE_OF_BOTH}",
     )
     return "\n\n".join(parts) + "\n"
 

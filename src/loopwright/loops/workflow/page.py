@@ -50,13 +50,12 @@ _ABOUT_MOVES = (
 
 def page() -> str:
     walk = workflow_walk()
-    states = diagrams.reachable(walk)
-    found = diagrams.moves(walk, states)
+    found = diagrams.explored(walk)
     parts = (
         "# The workflow loop",
         diagrams.GENERATED,
         _INTRO,
-        diagrams.diagram(walk, found),
+        diagrams.diagram(walk, found.moves),
         "## Limits",
         diagrams.table(("`[limits.workflow]`", "default", "means"), _limits()),
         _ABOUT_LIMITS,
@@ -65,8 +64,8 @@ def page() -> str:
         diagrams.table(("when", "how it may go on"), asked_in()),
         "## Moves",
         _ABOUT_MOVES,
-        diagrams.moves_table(found),
-        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        diagrams.moves_table(found.moves),
+        f"{diagrams.cancelled_in(walk, found)} {diagrams.ONE_OF_BOTH}",
     )
     return "\n\n".join(parts) + "\n"
 
