@@ -47,7 +47,7 @@ def advanced(state: WorkflowState) -> WorkflowState:
         return state
     over = reasons(counts(state), state.allowance, state.worst_task)
     if not over:
-        state = admitted(_counselled(replace(state, unadvised=()), *state.unadvised))
+        state = admitted(_counsel_due(state))
     if state.running or state.counsel or state.train or state.looks:
         return state
     if state.done == len(state.tasks):
@@ -164,9 +164,13 @@ def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> Wor
     return _counselled(state, index)
 
 
+def _counsel_due(state: WorkflowState) -> WorkflowState:
+    return _counselled(replace(state, unadvised=()), *state.unadvised) if state.unadvised else state
+
+
 def _counselled(state: WorkflowState, *stuck: int) -> WorkflowState:
     trials = tuple(Trial(part=panel_part(index)) for index in stuck)
-    state = c.steered(state, trials=(*state.course.trials, *trials)) if trials else state
+    state = c.steered(state, trials=(*state.course.trials, *trials))
     return replace(state, counsel=(*state.counsel, *stuck))
 
 
