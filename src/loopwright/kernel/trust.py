@@ -54,6 +54,7 @@ class FileClass(StrEnum):
     JUDGE = "judge"  # all else
 
 
+_ALL_OF_IT = r"(?:/(?:\*{1,2}(?:/\*)?)?)?"  # after the name of a folder
 _JUDGED = (FileClass.PRODUCT, FileClass.TEXT)
 _LANDED = (*_JUDGED, FileClass.TEST)
 
@@ -141,8 +142,10 @@ def is_named(path: str, words: tuple[str, ...]) -> bool:
     name = parts[-1]
     plain = [name] if "." in name.strip(".") or name != name.lower() else []
     whole = [path] if len(parts) > 1 else []
-    return any(_stands_in(each, text) for each in (*whole, *folders, *plain) for text in words)
+    named = [*(_standing(each) for each in (*whole, *plain)), *(_standing(each, _ALL_OF_IT) for each in folders)]
+    return any(re.search(each, text) for each in named for text in words)
 
 
-def _stands_in(name: str, text: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text) is not None
+def _standing(name: str, more: str = "") -> str:
+    """By itself: a longer path names something else, and a full stop only ends a sentence."""
+    return rf"(?<![\w./-]){re.escape(name)}{more}(?![\w*/-]|\.\w)"

@@ -19,7 +19,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit
-from loopwright.kernel.trust import CanaryRule, FileClass, Trust, is_named
+from loopwright.kernel.trust import CanaryRule, Classed, FileClass, Trust, is_named
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -98,21 +98,30 @@ class CommandChecks:
     async def _with_landed_tests(
         self, classifier: Classifier, seen: Candidate, run: ChecksRun
     ) -> tuple[Candidate, tuple[str, ...]]:
-        """What agents wrote judges nobody; but tests that landed with one task can fail another, as they landed."""
+        """What agents wrote judges nobody; but what landed with one task can fail another, as it landed.
+
+        It is then as if that had been the base: what changes it is put back, and it judges what is made now by itself.
+        """
         before = run.after
         if not before.commit or before.commit == run.trust.base:
             return seen, ()
-        known = {each.change.path for each in seen.classed if each.kind is FileClass.CHANGED_TEST}
-        since = await classifier.classify(before.commit, run.commit)
-        changed = [each.change.path for each in since if each.kind is FileClass.CHANGED_TEST]
-        changed = [path for path in changed if path not in known]
-        kept = tuple(sorted(path for path in changed if not is_named(path, before.words)))
-        compose, landing = self.outfit.checkouts.compose, seen.landing
-        if kept:
-            landing = await compose(landing, taken_from=before.commit, paths=frozenset(kept))
-        come = frozenset(each.change.path for each in since if each.kind is FileClass.TEST) if before.alone else None
-        earlier = await compose(landing, taken_from=before.commit, paths=come) if come else None
-        return replace(seen, landing=landing, earlier=earlier), kept
+        let = frozenset(each.change.path for each in (*seen.approved, *(it for it in seen.classed if it.allowed)))
+        since = tuple(
+            replace(each, allowed=True) if _may_change(each, let, before.words) else each
+            for each in await classifier.classify(before.commit, run.commit)
+        )
+        gated = tuple(each for each in since if each.is_gated)
+        texts = {each.change.path: each.landed for each in gated if each.landed is not None and not each.waits}
+        whole = frozenset(each.change.path for each in gated) - texts.keys()
+        outfit, landing = self.outfit, seen.landing
+        if gated:
+            landing = await outfit.checkouts.compose(landing, taken_from=before.commit, paths=whole, texts=texts)
+        seen = replace(seen, landing=landing)
+        if before.alone:
+            on = Trust(base=before.commit)
+            then = await composed(since, run.commit, on, (), checkouts=outfit.checkouts, source=outfit.source)
+            seen = replace(seen, earlier=then.judging if then.judging != landing else None)
+        return seen, tuple(sorted((*whole, *texts)))
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""
@@ -125,3 +134,9 @@ class CommandChecks:
         classed = await classifier.classify(trust.base, commit)
         outfit = self.outfit
         return await composed(classed, commit, trust, approved, checkouts=outfit.checkouts, source=outfit.source)
+
+
+def _may_change(each: Classed, let: frozenset[str], words: tuple[str, ...]) -> bool:
+    """By a person's word, or a test that the task is about."""
+    path = each.change.path
+    return path in let or (each.kind is FileClass.CHANGED_TEST and is_named(path, words))
