@@ -181,6 +181,20 @@ def test_which_paths_a_task_names() -> None:
     assert not is_named("run", ("run it",))
 
 
+@pytest.mark.parametrize(
+    "words", ["tests/api", "tests/api/", "tests/api.", "`tests/api/**`", "(tests/api/*)", "tests/api/**/*"]
+)
+def test_a_folder_names_all_that_is_in_it(words: str) -> None:
+    assert is_named("tests/api/t.py", (f"mend what is in {words}",))
+
+
+@pytest.mark.parametrize(
+    "words", ["tests/api/other.py", "tests/api/sub/", "tests/api/*.txt", "tests/api-old", "tests/api.d/t"]
+)
+def test_what_is_named_beside_it_is_not_its_folder(words: str) -> None:
+    assert not is_named("tests/api/t.py", (f"mend {words}",))
+
+
 # --- what only a person can allow
 
 

@@ -152,7 +152,7 @@ class Project:
     base: Commit
     updates: list[Update] = field(default_factory=list)
 
-    def candidate(self, files: dict[str, str | None]) -> Commit:
+    def candidate(self, files: Mapping[str, str | None]) -> Commit:
         self.repository.git("checkout", "--quiet", "--force", self.base)
         return _commit(self.repository, files)
 

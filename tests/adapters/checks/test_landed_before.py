@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from loopwright.kernel.faults import KEPT, faults_of
 from loopwright.kernel.model import Commit, Demand
 from loopwright.kernel.trust import LandedBefore
-from tests.adapters.checks.projects import UNITTEST, Project, project
+from tests.adapters.checks.projects import PYTEST, UNITTEST, Project, project
 
 pytestmark = pytest.mark.unmeasured
 
-BASE: dict[str, str | None] = {
+BASE: dict[str, str] = {
     "a.py": "def one():\n    return 1\n",
     "tests/test_a.py": (
         "import unittest\nimport a\n\nclass One(unittest.TestCase):\n"
@@ -26,10 +27,12 @@ TEST_OF_TWO = (
     "    def test_two(self):\n        self.assertEqual(a.two(), 2)\n"
 )
 SCRIPT = "import a\nraise SystemExit(a.two() != 2)\n"
-FIRST: dict[str, str | None] = {"a.py": TWO, "tests/test_two.py": TEST_OF_TWO, "scripts/look.py": SCRIPT}
+FIRST: dict[str, str] = {"a.py": TWO, "tests/test_two.py": TEST_OF_TWO, "scripts/look.py": SCRIPT}
 BROKEN = TWO.replace("return 2", "return 22") + "\n\ndef three():\n    return 3\n"
 TEST_OF_THREE = TEST_OF_TWO.replace("Two", "Three").replace("two", "three").replace(" 2)", " 3)")
 PATCHING = "import a\na.two = lambda: 2\n" + TEST_OF_THREE
+SHOWN = 'def one():\n    """\n    >>> one()\n    %s\n    """\n    return %s\n%s'
+SHOWN_TWO = '\n\ndef two():\n    """\n    >>> two()\n    %s\n    """\n    return %s\n'
 LOOKS = Demand("T-001", (sys.executable, "-m", "scripts.look"))
 
 
@@ -95,6 +98,53 @@ def test_whoever_changed_a_test_that_landed_before_hears_that_it_was_put_back(tm
         assert found[KEPT].startswith("The change to tests/test_two.py was put back")
         named = await here.report(second, step="s2", after=after(landed, "tests/test_two.py has to change"))
         assert (named.kept, faults_of(named)) == ((), ())
+
+    asyncio.run(story())
+
+
+MORE_OF_ONE = BASE["tests/test_a.py"] + TEST_OF_TWO.partition("\n\n")[2]
+BY_HELPER = TEST_OF_TWO.replace("import a\n", "import a\nfrom tests.helpers import WANT\n").replace(
+    "(), 2)", "(), WANT)"
+)
+WITH_HELPER = {"a.py": TWO, "tests/test_two.py": BY_HELPER, "tests/helpers.py": "WANT = 2\n"}
+
+
+@pytest.mark.parametrize(
+    ("first", "bent"),
+    [
+        (
+            {"a.py": TWO, "tests/test_a.py": MORE_OF_ONE},
+            {"tests/test_a.py": BASE["tests/test_a.py"].replace("one()", "one() + 0")},
+        ),
+        (WITH_HELPER, {"tests/helpers/__init__.py": "WANT = 22\n"}),
+        (
+            {**FIRST, "tests/app/test_two.py": TEST_OF_TWO},
+            {"tests/app/test_two.py": TEST_OF_TWO.replace("(), 2)", "(), 22)")},
+        ),
+    ],
+    ids=["a test added to a file of the base", "a package in front of a helper", "another file of its folder is named"],
+)
+def test_wrong_code_is_red_by_what_landed(tmp_path: Path, first: dict[str, str], bent: dict[str, str]) -> None:
+    async def story() -> None:
+        here = project(tmp_path, {**BASE, "tests/__init__.py": ""}, [UNITTEST])
+        landed = here.candidate(first)
+        words = ("add three, see tests/app/test_three.py",)
+        wrong = here.candidate({**first, **bent, "a.py": BROKEN, "tests/test_three.py": TEST_OF_THREE})
+        assert "test_two" in str(faults_of(await here.report(wrong, after=after(landed, *words))))
+        right = here.candidate({**first, "a.py": BROKEN.replace("22", "2"), "tests/test_three.py": TEST_OF_THREE})
+        assert faults_of(await here.report(right, step="s2", after=after(landed, *words))) == ()
+
+    asyncio.run(story())
+
+
+def test_examples_in_the_product_that_landed_are_kept_too(tmp_path: Path) -> None:
+    async def story() -> None:
+        doctests = replace(PYTEST, run=(*PYTEST.run, "--doctest-modules", "a.py"))
+        here = project(tmp_path, {**BASE, "a.py": SHOWN % ("1", "1", "")}, [doctests])
+        landed = here.candidate({"a.py": SHOWN % ("1", "1", SHOWN_TWO % ("2", "2"))})
+        wrong = here.candidate({"a.py": SHOWN % ("1", "1", SHOWN_TWO % ("22", "22"))})
+        report = await here.report(wrong, after=after(landed))
+        assert ("a.two" in str(faults_of(report)), report.kept) == (True, ("a.py",))
 
     asyncio.run(story())
 

@@ -121,7 +121,8 @@ class CommandChecks:
             on = Trust(base=before.commit)
             then = await composed(since, run.commit, on, (), checkouts=outfit.checkouts, source=outfit.source)
             seen = replace(seen, earlier=then.judging if then.judging != landing else None)
-        return seen, tuple(sorted((*whole, *texts)))
+        held = frozenset(each.change.path for each in seen.held)  # of these another sentence tells
+        return seen, tuple(sorted((whole | texts.keys()) - held))
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""
