@@ -205,10 +205,8 @@ class OverBudget(EngineError):
 
     def __init__(self, loop: str, cost: str, *, limit: float, spent: float, reserved: float, wanted: float) -> None:
         self.loop, self.limit, self.spent, self.reserved, self.wanted = loop, limit, spent, reserved, wanted
-        super().__init__(
-            f"budget of loop {loop}: {cost} spent and ${reserved:.2f} reserved of ${limit:.2f};"
-            f" the next step reserves ${wanted:.2f}"
-        )
+        needs = f"the next step reserves ${wanted:.2f}" if wanted else "nothing is left for the next step"
+        super().__init__(f"budget of loop {loop}: {cost} spent and ${reserved:.2f} reserved of ${limit:.2f}; {needs}")
 
 
 class Suspended(EngineError):

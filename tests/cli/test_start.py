@@ -190,9 +190,15 @@ def test_at_its_budget_every_word_of_how_to_go_on_is_one_that_works(tmp_path: Pa
         assert refused.err.startswith(f"loop: loop {root['id']} asks nothing: it paused at its budget (budget of loop ")
         assert refused.err.endswith("); it goes on with `loop resume --budget USD`, with more than the $0.75 it has\n")
     assert made.loop("resume", "--budget", "0.8", "--unattended").code == 5
-    # The file's own moves it as well: by 5 more than the 25 that it had.
-    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + "\n[budget]\nusd = 30.0\n")
-    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
+    # What is written into the file is its budget as well, though that had no such line and 25 by default.
+    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + "\n[budget]\nusd = 10.0\n")
+    done = made.loop("resume", "--unattended", "--json").data
+    assert (done["outcome"], done["cost"]["budget"]) == ("complete", 10.0)
+
+
+def test_agents_that_reserve_nothing_stop_at_the_budget_all_the_same(tmp_path: Path) -> None:
+    paused = started(sample(tmp_path), "--budget", "0.5")
+    assert (paused.code, paused.data["tasks"], paused.data["cost"]["usd"]) == (5, count(0), 0.5)
 
 
 def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Path) -> None:

@@ -53,6 +53,15 @@ def test_a_reservation_may_fill_the_budget_and_no_more() -> None:
     assert (over.value.reserved, over.value.wanted) == (0.2, 0.500001)
 
 
+def test_a_run_that_reserves_nothing_begins_only_while_something_is_left() -> None:
+    assert moved(purse(spent=99), Move(paid=True)) == purse(spent=99)
+    for spent in (100, 130):
+        with pytest.raises(OverBudget, match="nothing is left for the next step"):
+            moved(purse(spent=spent), Move(paid=True))
+    assert moved(purse(budget=None, spent=130), Move(paid=True)) == purse(budget=None, spent=130)
+    assert summed([], paid=True) == Move(paid=True)
+
+
 def test_what_is_settled_in_the_same_move_makes_room() -> None:
     assert moved(purse(reserved=100), Move(reserve=60, release=100, spend=40)) == purse(spent=40, reserved=60)
 

@@ -165,6 +165,16 @@ def test_a_revision_starts_the_counts_anew() -> None:
     assert unlimited.allowance.iterations is None
 
 
+def test_a_revision_takes_back_nothing_that_was_granted() -> None:
+    given = {"max_iterations": 1, "of": TOOL_REVIEW, "keeps_grants": True}
+    paused = play(planned(task(1), task(2, 1), **given), *does(1), *seen())
+    asked = play(paused, says("continue", count=50))
+    assert (paused.stopped, asked.stopped, asked.allowance.iterations) == (Stopped.LIMIT, Stopped.CHECK_IN, 51)
+    assert play(asked, says("revise", text="write it plainly")).allowance.iterations == 51
+    unlimited = taken(WORKFLOW, asked, limits(max_iterations=None))
+    assert play(unlimited, says("revise", text="write it plainly")).allowance.iterations is None
+
+
 def test_a_revision_starts_the_row_of_same_failures_of_every_task_anew() -> None:
     twice = play(planned(task(1), task(2), max_same_failure=2), stuck(1), stuck(2), stuck(1), stuck(2))
     assert twice.stopped is Stopped.LIMIT

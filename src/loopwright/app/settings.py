@@ -44,7 +44,7 @@ class Changed:
     event: ConfigChanged
     lines: tuple[str, ...]  # all of it, key by key and path by path
     guarded: tuple[str, ...]  # names of the tables that decide who judges, and paths
-    budget: float | None = None  # the loop's own, moved as the file's was; None: it was not
+    budget: float | None = None  # the file's, where it was edited; None: it stays
 
     @property
     def is_of_settings(self) -> bool:
@@ -66,12 +66,13 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Chang
     tables = tuple(name for name in names if getattr(before, name) != getattr(now, name))
     lines = (*differences(seen.now.settings, now.to_json()), *moved)
     event = _event(seen, before, now, by, pins)
-    return Changed(event, lines, (*tables, *moved), _moved_budget(seen.row.budget, before, now))
+    return Changed(event, lines, (*tables, *moved), _new_budget(seen.row.budget, before, now))
 
 
-def _moved_budget(own: float | None, before: Settings, now: Settings) -> float | None:
+def _new_budget(own: float | None, before: Settings, now: Settings) -> float | None:
+    """What is written now, if it was edited. A loop that was let go without a limit by an option stays so."""
     old, new = before.budget.usd, now.budget.usd
-    return None if own is None or old is None or new is None or new == old else max(0.0, own + new - old)
+    return new if new != old and (own is not None or old is None) else None
 
 
 def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> ConfigChanged:

@@ -65,6 +65,7 @@ class Recording:
     event: Logged
     reserve: float = 0.0
     spend: float = 0.0
+    paid: bool = False  # it begins the run of an agent
     foreseen: Foreseen | None = field(default=None, compare=False, repr=False)
 
 
@@ -192,7 +193,8 @@ class Session:
             reserve = self.terms(action, now) if isinstance(action, RunAgent | RunChecks) else 0.0
             if isinstance(reserve, Shortage):
                 return tuple(intents), reserve
-            intents.append(Recording(event=intent(action), reserve=reserve))
+            paid = isinstance(action, RunAgent)
+            intents.append(Recording(event=intent(action), reserve=reserve, paid=paid))
         return tuple(intents), None
 
     def _children_at_work(self, now: Fold, wanted: tuple[Action, ...]) -> int:
@@ -359,6 +361,7 @@ def _entry(line: Recording, now: Fold) -> NewEvent:
         release=flight.reserved if flight else 0.0,
         spend=line.spend,
         estimated=is_estimated(line.spend, line.event),
+        paid=line.paid,
     )
 
 

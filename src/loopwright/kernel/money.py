@@ -1,6 +1,7 @@
 """Money as whole millionths of a dollar, so that sums are exact, and the rule of the budget.
 
-A reservation must fit; a cost that was incurred is always recorded, even over the limit.
+A reservation must fit, and something must be left for a run that reserves nothing; a cost that was incurred is always
+recorded, even over the limit.
 """
 
 from __future__ import annotations
@@ -34,13 +35,19 @@ class Move:
     release: int = 0
     spend: int = 0
     estimated: bool = False  # whether some of what is spent is a guess
+    paid: bool = False  # a run begins that may cost, whatever it reserves
 
     @property
     def is_nothing(self) -> bool:
         return not (self.reserve or self.release or self.spend)
 
+    @property
+    def needs(self) -> int:
+        """What has to be left: a run that reserves nothing costs something all the same."""
+        return self.reserve or int(self.paid)
 
-def summed(amounts: Iterable[tuple[float, float, float, bool]]) -> Move:
+
+def summed(amounts: Iterable[tuple[float, float, float, bool]], *, paid: bool = False) -> Move:
     """The move of several events, each with what it reserves, releases and spends in dollars, guessed or not."""
     reserve = release = spend = 0
     estimated = False
@@ -49,7 +56,7 @@ def summed(amounts: Iterable[tuple[float, float, float, bool]]) -> Move:
         release += micros(amount[1])
         spend += (spent := micros(amount[2]))
         estimated |= amount[3] and spent > 0
-    return Move(reserve=reserve, release=release, spend=spend, estimated=estimated)
+    return Move(reserve=reserve, release=release, spend=spend, estimated=estimated, paid=paid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +76,12 @@ def bounded(purse: Purse, move: Move) -> Move:
 
 
 def moved(purse: Purse, move: Move) -> Purse:
-    """The purse after a bounded move. Raises `OverBudget` if the move reserves and the whole no longer fits."""
+    """The purse after a bounded move. Raises `OverBudget` if it begins what no longer fits."""
     spent = purse.spent + move.spend
     reserved = purse.reserved + move.reserve - move.release
     estimated = purse.estimated or move.estimated
-    if move.reserve and purse.budget is not None and spent + reserved > purse.budget:
+    needed = spent + reserved - move.reserve + move.needs
+    if move.needs and purse.budget is not None and needed > purse.budget:
         raise OverBudget(
             purse.loop,
             dollars(usd(spent), estimated=estimated),

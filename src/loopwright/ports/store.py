@@ -22,6 +22,7 @@ class NewEvent:
     release: float = 0.0  # taken from what is reserved
     spend: float = 0.0  # added to what is spent
     estimated: bool = False  # whether that is a guess; it stands in the row, and the event itself says why
+    paid: bool = False  # it begins what may cost: something of the budget has to be left, whatever is reserved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

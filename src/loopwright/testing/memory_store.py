@@ -230,7 +230,7 @@ class MemoryStore:
 
     def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[NewEvent, ...]) -> dict[LoopId, Purse]:
         amounts = ((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in entries)
-        move = bounded(purse, summed(amounts))
+        move = bounded(purse, summed(amounts, paid=any(entry.paid for entry in entries)))
         paid = {loop.row.id: moved(purse, move)}
         parent = loop.row.parent
         while parent is not None:

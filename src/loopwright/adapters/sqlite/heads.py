@@ -126,7 +126,9 @@ def charge_ancestors(connection: apsw.Connection, parent: LoopId | None, move: M
     """Move the money of everything above. Raises `OverBudget` for the nearest that cannot take it."""
     while parent is not None:
         head = get(connection, parent)
-        update(connection, head.after(move))
+        after = head.after(move)
+        if not move.is_nothing:
+            update(connection, after)
         parent = head.parent
 
 

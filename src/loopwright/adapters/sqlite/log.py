@@ -104,8 +104,9 @@ def _extended(connection: apsw.Connection, head: Head, batch: Append, now: float
         outcome=head.outcome if batch.outcome is None else batch.outcome,
         budget=None if batch.unlimited else head.budget if batch.budget is None else micros(batch.budget),
     )
-    move = summed((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in batch.entries)
-    if move.is_nothing:
+    amounts = ((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in batch.entries)
+    move = summed(amounts, paid=any(entry.paid for entry in batch.entries))
+    if move.is_nothing and not move.paid:
         return after, written
     move = bounded(after.purse(), move)
     paid = after.after(move)

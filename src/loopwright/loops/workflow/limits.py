@@ -61,6 +61,26 @@ def grant(allowance: WorkflowAllowance, counts: WorkflowCounts, more: int) -> Wo
     )
 
 
+def anew(limits: WorkflowLimits, counts: WorkflowCounts) -> WorkflowAllowance:
+    """All of them once more, from here on."""
+    most = limits.max_iterations
+    return WorkflowAllowance(
+        iterations=None if most is None else counts.iterations + most,
+        same=limits.max_same_failure,
+        failures=counts.failures + limits.max_total_failures,
+    )
+
+
+def at_least(one: WorkflowAllowance, other: WorkflowAllowance) -> WorkflowAllowance:
+    """The larger of each."""
+    either = (one.iterations, other.iterations)
+    return WorkflowAllowance(
+        iterations=None if None in either else max(each for each in either if each is not None),
+        same=max(one.same, other.same),
+        failures=max(one.failures, other.failures),
+    )
+
+
 def moved(has: WorkflowAllowance, before: WorkflowLimits, now: WorkflowLimits) -> WorkflowAllowance:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     iterations = now.max_iterations

@@ -14,7 +14,7 @@ from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import refusal
 from loopwright.loops.weighing import rejection
 from loopwright.loops.workflow.calm import calmed, turned
-from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowLimits, grant, moved, reasons
+from loopwright.loops.workflow.limits import WorkflowLimits, anew, at_least, grant, moved, reasons
 from loopwright.loops.workflow.remedies import remedied
 from loopwright.loops.workflow.reviewing import resolved
 from loopwright.loops.workflow.schedule import reopened
@@ -43,20 +43,18 @@ def continued(state: WorkflowState, event: Answered) -> WorkflowState:
 
 
 def revised(state: WorkflowState, _: Answered) -> WorkflowState:
-    """New guidance: whoever has not begun hears it. Where a limit was reached, it starts anew from here."""
+    """New guidance: whoever has not begun hears it. The limits start anew from here, and take back no grant."""
     kind = state.stopped
     if kind is Stopped.CONFIRM:
         return _entered_anew(replace(state, stopped=None), WorkflowPhase.SHAPE)
-    full = WorkflowAllowance.of(state.plan.limits)
-    if full.iterations is not None:
-        full = replace(full, iterations=state.iterations + full.iterations)
+    full = anew(state.plan.limits, counts(state))
     tasks = TaskRow.of(replace(task, same=0, marks=()) for task in state.tasks)
     state = replace(
         state,
         tasks=tasks,
         worst=0,
         worst_task="",
-        allowance=replace(full, failures=state.failures + full.failures),
+        allowance=at_least(full, state.allowance) if state.plan.keeps_grants else full,
     )
     return _gone_on(state, kind)
 

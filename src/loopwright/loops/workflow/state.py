@@ -121,6 +121,7 @@ class WorkflowParams:
     trust: Trust = Trust()
     taken_over: TakenOver | None = None
     shape_stays_near: bool = False  # no command of its shape reaches beyond loopback; older logs had no such rule
+    keeps_grants: bool = False  # new guidance takes back nothing that was granted; in older logs it did
     counsel_within_limits: bool = False  # the panel is not asked right before a pause; in older logs it was
     is_root: bool = True  # its files also lie where hooks and people look first
 

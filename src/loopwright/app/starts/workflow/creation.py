@@ -108,6 +108,7 @@ def params_of(
         trust=Trust(allow=asked.allow, in_force=True),
         taken_over=asked.taken_over,
         shape_stays_near=True,
+        keeps_grants=True,
         counsel_within_limits=True,
     )
 
