@@ -4,14 +4,16 @@ import asyncio
 import os
 import pty
 import socket
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
 from loopwright.cli.outlet import Outlet
+from loopwright.cli.output import put
 
 LINE = "x" * 99 + "\n"
 MUCH = 40_000  # lines, four times what is held
@@ -130,3 +132,14 @@ def test_a_descriptor_that_cannot_be_opened_again_is_asked_first(monkeypatch: py
             out.write(LINE)
         assert read(source).startswith(LINE.encode())
         os.close(source)
+
+
+def test_a_terminal_that_is_gone_is_like_a_pipe_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    leader, follower = pty.openpty()
+    with open(follower, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a descriptor
+        os.close(leader)
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(BrokenPipeError, match="the terminal is gone"):
+            put("x")
+        with suppress(OSError):
+            stream.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import math
@@ -149,8 +150,13 @@ def settle() -> None:
 
 def _write(stream: Any, text: str, end: str = "\n") -> None:  # noqa: ANN401 - a text stream, or what a test put in its place
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + end)
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + end)
+        stream.flush()
+    except OSError as error:
+        if error.errno == errno.EIO:  # the terminal is gone: as little a mistake as a pipe that nobody reads
+            raise BrokenPipeError(error.errno, "the terminal is gone") from error
+        raise
 
 
 def fill_closed_streams() -> None:

@@ -67,9 +67,13 @@ class RunFolders:
             end(ground, folder)
 
     def forget(self) -> None:
-        """No run will come any more: the person's own runner would find a tree that was broken on purpose."""
-        for ground, folder in itertools.chain(*self._over.values()):
-            end(ground, folder)
+        """No run will come any more: the person's own runner would find a tree that was broken on purpose.
+
+        That takes a while for what is large. Whoever does not wait leaves it to the next run, which removes it.
+        """
+        with contextlib.suppress(KeyboardInterrupt):
+            for ground, folder in itertools.chain(*self._over.values()):
+                end(ground, folder)
         self._over.clear()
 
 
