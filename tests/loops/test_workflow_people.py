@@ -235,6 +235,7 @@ def test_a_task_that_somebody_calls_done_is_verified_before_it_counts() -> None:
     assert wanted(state, RunChecks).also == (Demand("T-002", ("make", "part-2")),)
     state = play(state, GREEN)
     assert (state.tasks[1].standing, state.done, state.iterations) == (TaskStanding.DONE, 1, 0)
+    assert state.tasks[1].outside == "said to be done by ann"
 
 
 def test_one_that_does_not_verify_is_done_after_all() -> None:
@@ -247,6 +248,10 @@ def test_one_that_does_not_verify_is_done_after_all() -> None:
     )
     state = play(state, *does(1), says("continue"))
     assert at_work(state) == ["T-002"]
+    made = play(state, *does(2))
+    assert (made.tasks[1].standing, made.tasks[1].outside) == (TaskStanding.DONE, "")
+    there = play(state, stuck(2, NO_CHANGE), combined(BASE), GREEN)
+    assert (there.tasks[1].standing, there.tasks[1].outside) == (TaskStanding.DONE, "said to be done by ann")
 
 
 def test_one_without_a_command_cannot_be_called_done() -> None:

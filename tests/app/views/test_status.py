@@ -7,7 +7,7 @@ from loopwright.app.views import status
 from loopwright.app.views.needs import Choice, Need
 from loopwright.app.views.status import Failures, Landed, LoopStatus
 from loopwright.engine.fold import Flight
-from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
+from loopwright.kernel.actions import Ask, AwaitGate, Option, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
@@ -133,8 +133,9 @@ def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
     colour = Question(question="Which colour?", options=("red",), impact="the looks")
     plain = Question(question="Anything else?")
 
-    def asked(*questions: Question) -> LoopStatus:
-        what = Ask(key=Key.parse("clarify-1"), question="\n".join(q.question for q in questions), questions=questions)
+    def asked(*questions: Question, options: tuple[Option, ...] = ()) -> LoopStatus:
+        said = "\n".join(q.question for q in questions)
+        what = Ask(key=Key.parse("clarify-1"), question=said, questions=questions, options=options)
         return seen.shown(seen.seen(Still(here=SHIP, wants=(what,)), row("waiting")))
 
     (need,) = asked(order, colour, plain).needs
@@ -147,6 +148,12 @@ def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
     (alone,) = asked(order).needs
     assert (alone.options, alone.impact) == (("up", "down"), "the list")
     assert "  Question" not in status.human(asked(order))
+    assert (need.command, alone.command) == ('loop answer "1: …; 2: …"', 'loop answer "your answer"')
+    offered = (Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel"))
+    assert (
+        '  loop answer "1: …; 2: …"  Answer all of them in one\n  loop answer cancel        Cancel\n'
+    ) in status.human(asked(order, colour, options=offered))
+    assert '  loop answer "your answer"  Answer the question\n' in status.human(asked(order, options=offered))
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:

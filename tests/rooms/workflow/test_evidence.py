@@ -14,6 +14,7 @@ from loopwright.loops.workflow.evidence import (
     comes_after,
     criteria_status,
     evidence_files,
+    is_only_the_merge,
 )
 from tests.hostile import all_harmless, texts
 
@@ -62,27 +63,47 @@ def test_a_criterion_that_is_listed_twice_is_met_when_it_is_met_each_time() -> N
     ("criterion", "what"),
     [
         ("Done when merged.", "merged"),
-        ("The change is merged", "merged"),
-        ("It has been reviewed and merged", "merged"),
-        ("The work must be merged", "merged"),
-        ("The export gets merged into the main branch", "merged"),
+        ("Done when PR #12 is merged", "merged"),
+        ("Done when it's merged", "merged"),
+        ("It needs to be merged", "merged"),
         ("Merged into main", "merged"),
+        ("Both lists are merged into one", "merged"),
         ("The change is merged and deployed", "deployed"),
-        ("The site is deployed", "deployed"),
-        ("Version 2.0 is released", "released"),
-        ("The package was published on PyPI", "published"),
+        ("Released, then merged", "released"),
+        ("v2.0 is released", "released"),
+        ("The release is published", "published"),
+        ("Published on npm", "published"),
+        ("Deployed to production", "deployed"),
+        ("The deployed code answers", "deployed"),
+        ("It is SHIPPED", "shipped"),
         ("All checks pass on the merged result", ""),
         ("all checks pass on the merged tree", ""),
-        ("The change can be merged without a conflict", ""),
-        ("It can be deployed with one command", ""),
-        ("Both lists are merged into one", ""),
-        ("The lock is released after an error", ""),
-        ("An event is published for each order", ""),
-        ("Merged cells keep their borders", ""),
+        ("The merged branches build", ""),
+        ("On the merged tree it is merged", "merged"),
+        ("Unreleased notes are kept", ""),
+        ("An expired token is refused", ""),
     ],
 )
 def test_a_criterion_that_waits_for_what_comes_after_the_work_is_known_by_its_words(criterion: str, what: str) -> None:
     assert comes_after(criterion) == what
+
+
+@pytest.mark.parametrize(
+    ("criterion", "alone"),
+    [
+        ("Done when merged.", True),
+        ("It is done when the branch is merged", True),
+        ("Done when PR #12 is merged", True),
+        ("It's merged into the main branch", True),
+        ("The tests pass and it is merged", False),
+        ("Both lists are merged", False),
+        ("The list is merged into one", False),
+    ],
+)
+def test_a_criterion_that_says_only_that_the_work_is_merged_is_told_from_one_that_says_more(
+    criterion: str, *, alone: bool
+) -> None:
+    assert is_only_the_merge(criterion) is alone
 
 
 def test_code_is_not_ended_by_what_is_in_it() -> None:

@@ -195,11 +195,11 @@ def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
     told = with_criteria(finished(), "It works", "It is merged into main", "It is deployed")
     works, merged, deployed = files.evidence(told.state)
     assert (works.met, merged.met, deployed.met) == (True, False, False)
-    assert merged.verification == "no command of its own: nothing was merged"
-    assert deployed.verification == "no command of its own: it comes after this loop, and nothing here looks at it"
+    unseen = "no command of its own, and nothing here saw that anything was"
+    assert (merged.verification, deployed.verification) == (f"{unseen} merged", f"{unseen} deployed")
     made = files.render(told.scene("complete"))
     page = made[".loop/shape/SHAPE.md"] or ""
-    assert "- [ ] criterion-2: It is merged into main (no command of its own: nothing was merged)\n" in page
+    assert f"- [ ] criterion-2: It is merged into main ({unseen} merged)\n" in page
     read = read_shape_page(page)
     assert isinstance(read, WorkShape)
     assert [each.text for each in read.criteria] == ["It works", "It is merged into main", "It is deployed"]
@@ -212,6 +212,15 @@ def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
     seen_after = files.evidence(after)
     assert [each.met for each in seen_after] == [True, True, False]
     assert seen_after[1].verification == "no command of its own: merged into main"
+
+
+def test_what_a_person_accepted_and_merged_is_merged_and_nothing_more() -> None:
+    told = story(planned(max_iterations=1)).then(*does(1), *seen(), *thoroughly(refuses(BLOCKER)), says("accept"))
+    told = with_criteria(told, "It works", "Done when the branch is merged", "It works and is merged", "It is deployed")
+    told = told.then(replace(LANDED, merged_into="refs/heads/main"))
+    status: Any = state_of(told, "complete")["criteriaStatus"]
+    assert [each["met"] for each in status.values()] == [False, True, False, False]
+    assert [each["verification"] for each in status.values()] == ["", "no command of its own: merged into main", "", ""]
 
 
 def test_who_cancels_instead_of_landing_is_not_told_that_it_was_merged() -> None:

@@ -72,6 +72,72 @@ def test_a_request_says_what_must_hold_and_what_must_not_happen() -> None:
     )
 
 
+HELPER = "Add a whole helper. The tests should pass."
+
+
+def criteria_of(request_text: str, *answers: str) -> list[str]:
+    return [each.text for each in shape_of(request_text, answers, ("test",)).criteria]
+
+
+def test_what_the_loops_own_questions_were_answered_with_has_to_hold() -> None:
+    said = (
+        "1: p/whole.py; 2: it is done when the branch is merged; 3: no new dependencies;"
+        " 4: coverage of p/whole.py is above 90 %;5: whole(1) is 2"
+    )
+    shape = shape_of(HELPER, (f"Which files?\n→ {said}",), ("test",))
+    assert [each.text for each in shape.criteria] == [
+        "The tests should pass.",
+        "it is done when the branch is merged",
+        "coverage of p/whole.py is above 90 %",
+        "whole(1) is 2",
+    ]
+    assert [each.text for each in shape.must_not[:-2]] == ["no new dependencies"]
+
+
+@pytest.mark.parametrize(
+    ("said", "criteria"),
+    [
+        ("v2.1: a log is kept. 2: 10:30 is shown", ["v2.1: a log is kept.", "10:30 is shown"]),
+        ("1: the users log in\n2: the users log in;", ["the users log in"]),
+        ("a header is there; it is UTF-8", ["a header is there", "it is UTF-8"]),
+        ("src/a.py and `whole` only", []),
+        ("1: in the settings page; 2: yes", []),
+        ("one file or function: say which", []),
+    ],
+)
+def test_a_place_or_an_option_alone_is_nothing_to_tick(said: str, criteria: list[str]) -> None:
+    assert criteria_of("Export orders", f"which?\n→ {said}") == (criteria or ["Export orders"])
+
+
+def test_a_request_of_code_alone_whose_tests_are_to_pass_is_to_be_fulfilled() -> None:
+    assert criteria_of("```\ncode\n```", "how?\n→ the tests pass") == ["The request is fulfilled", "the tests pass"]
+
+
+def test_what_a_person_said_unasked_is_read_as_the_request_is() -> None:
+    assert criteria_of("Export orders", "a header is there") == ["Export orders"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "criteria"),
+    [
+        (HELPER, ["Add a whole helper.", "The tests should pass."]),
+        ("# Export\n\nThe tests should pass.", ["Export", "The tests should pass."]),
+        ("The tests should pass.", ["The tests should pass."]),
+        ("```\ncode\n```\n- The tests pass", ["The tests pass"]),
+        ("Never retry. Export it. All checks pass.", ["Export it.", "All checks pass."]),
+        (
+            "Export it. It's done when a file is there. Done when a file is there.",
+            ["Export it.", "It's done when a file is there."],
+        ),
+        ("Export it. The tests pass. It prints a header.", ["The tests pass.", "It prints a header."]),
+    ],
+)
+def test_when_it_is_done_is_a_criterion_and_checks_alone_never_stand_for_the_work(
+    request_text: str, criteria: list[str]
+) -> None:
+    assert criteria_of(request_text) == criteria
+
+
 @pytest.mark.parametrize(
     ("request_text", "criterion"),
     [

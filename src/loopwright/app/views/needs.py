@@ -18,6 +18,7 @@ _NONE = Question(question="")
 _OUT_OF_MONEY = Paused(reason="budget")
 # What every loop understands; the answers that are one loop's own say themselves how they are typed.
 _HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
+_ALL_IN_ONE = Option(choice="answer", label="Answer all of them in one", how='"1: …; 2: …"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,10 @@ def _asked(waiting: Waiting) -> Need:
 
 
 def _question(waiting: Waiting, ask: Ask) -> Need:
-    choices = tuple(_choice(option) for option in ask.options)
+    several = len(ask.questions) > 1
+    options = (_ALL_IN_ONE if several and each.choice == "answer" else each for each in ask.options)
+    choices = tuple(_choice(option) for option in options)
+    free = _choice(_ALL_IN_ONE).command if several else 'loop answer "your answer"'
     asked = tuple(_in_lines(question) for question in ask.questions)
     (alone,) = asked if len(asked) == 1 else (_NONE,)
     return Need(
@@ -103,7 +107,7 @@ def _question(waiting: Waiting, ask: Ask) -> Need:
         options=alone.options,
         impact=alone.impact,
         questions=asked,
-        command=choices[0].command if choices else 'loop answer "your answer"',
+        command=choices[0].command if choices else free,
         choices=choices,
     )
 

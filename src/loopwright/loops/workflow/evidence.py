@@ -18,22 +18,20 @@ from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
 
 NOTHING_KNOWN = "n/a"
-UNCOMMANDED = "no command of its own: "
-# Only of the work itself: locks are released, events published and rows merged by what works as it should.
-_WORK = (
-    r"(?:it|this|that|everything|work|changes?|branch|code|fix(?:es)?|feature|package|library|prs?|pull requests?"
-    r"|version(?:\s+[\w.]+)?)"
-)
-_IS = r"(?:(?:has|have)\s+)?(?:is|are|was|were|gets?|got|been|(?:to|must|should|will)\s+be)\s+"
-_PLACE = r"(?:in)?to\s+(?:the\s+)?(?:main|master|trunk|develop|target|default|base)\b"
+UNCOMMANDED = "no command of its own"
+MERGED = "merged"
+# A merged tree is what the checks ran on; what is deployed or released nothing here has seen, whatever stands after it.
 _AFTERWARDS = re.compile(
-    rf"\b{_WORK}\s+{_IS}(?:\w+,?\s+and\s+)?(?P<work>merged|released|published)\b"
-    r"|\b(?:done|complete|finished)\s+(?:when|once|if|after)\s+(?P<when>merged|deployed|released|published)\b"
-    rf"|\b(?:{_IS}|and\s+|^)(?P<into>merged)\s+{_PLACE}"
-    rf"|\b{_IS}(?P<anything>deployed)\b",
+    r"\b(?:(merged)(?!\s+(?:results?|trees?|branch(?:es)?|commits?|states?|work|code)\b)"
+    r"|(deployed|released|published|shipped))\b",
     re.IGNORECASE,
 )
-_AND_LATER = re.compile(r"\band\s+(deployed|released|published)\b", re.IGNORECASE)
+_ONLY_THE_MERGE = re.compile(
+    r"(?:(?:it(?: i|')s )?(?:done|ready) (?:when|once) )?"
+    r"(?:(?:it|(?:the|this) (?:work|change|branch|pr)|pr #?\d+)(?: i|')s )?"
+    r"merged(?: into (?:the )?(?:main|master)(?: branch)?)?\.?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,13 +70,17 @@ class CommandRun:
 
 
 def comes_after(criterion: str) -> str:
-    """What has to happen to the work once the loop is done with it, in the criterion's word; empty for any other."""
-    found = _AFTERWARDS.search(criterion)
-    if found is None:
-        return ""
-    later = _AND_LATER.search(criterion, found.start())
-    word: str = next(filter(None, (later or found).groups()))
-    return word.lower()
+    """The word for what happens once the loop is done, wherever it stands; empty where there is none.
+
+    Too many are found rather than too few: one that stays open costs a look, a false tick is believed.
+    """
+    found = [(merged or later).lower() for merged, later in _AFTERWARDS.findall(criterion)]
+    return next((word for word in found if word != MERGED), found[0] if found else "")
+
+
+def is_only_the_merge(criterion: str) -> bool:
+    """It says that the work is merged and nothing beside, so the merge alone fulfils it."""
+    return _ONLY_THE_MERGE.fullmatch(" ".join(criterion.split())) is not None
 
 
 def criteria_status(evidence: tuple[CriterionEvidence, ...]) -> Mapping[str, CriterionStatus]:

@@ -14,12 +14,14 @@ from loopwright.loops.course import Station
 from loopwright.loops.kind import Files, Noted, Scene
 from loopwright.loops.workflow.completion import ShipCard, render_complete
 from loopwright.loops.workflow.evidence import (
+    MERGED,
     UNCOMMANDED,
     CriterionEvidence,
     CriterionStatus,
     comes_after,
     criteria_status,
     evidence_files,
+    is_only_the_merge,
 )
 from loopwright.loops.workflow.past import WorkflowPast
 from loopwright.loops.workflow.plan import mermaid
@@ -128,7 +130,7 @@ def state_file(scene: Scene[WorkflowState]) -> StateFile:
         thorough=_thorough(state, past),
         loop=scene.loop,
         needs=_needs(scene),
-        criteria=criteria_status(evidence(state)) if past.runs else {},
+        criteria=criteria_status(evidence(state)) if past.runs or _is_accepted(state) else {},
     )
 
 
@@ -282,44 +284,40 @@ def _met(state: WorkflowState) -> dict[str, CriterionStatus]:
 def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
     """A criterion with a command of its own is met when that passed; the others when all that judges has, unless they
     wait for what comes after that."""
-    shape, done = state.shape, bool(state.shipped) and state.shipped != "RESEARCH"
     return tuple(
-        CriterionEvidence(
-            criterion=each.text,
-            type=each.type,
-            command=each.command,
-            met=criterion_name(index) in state.met if each.command else done and _has_come(state, each.text),
-            verification=_seen_by(state, each, criterion_name(index)),
-        )
-        for index, each in enumerate(shape.criteria if shape else (), start=1)
+        _of_command(state, each, criterion_name(index)) if each.command else _of_all_that_judges(state, each)
+        for index, each in enumerate(state.shape.criteria if state.shape else (), start=1)
     )
 
 
-def _has_come(state: WorkflowState, criterion: str) -> bool:
-    """A merge is the only thing after the work that is done, and seen, here."""
-    after = comes_after(criterion)
-    return not after or (after == "merged" and bool(_merged_into(state)))
+def _of_command(state: WorkflowState, criterion: ShapeCriterion, name: str) -> CriterionEvidence:
+    met = name in state.met
+    said = criterion.type if met else ""
+    return CriterionEvidence(
+        criterion=criterion.text, type=criterion.type, command=criterion.command, met=met, verification=said
+    )
+
+
+def _of_all_that_judges(state: WorkflowState, criterion: ShapeCriterion) -> CriterionEvidence:
+    """Nothing measured just this. A merge is the only thing after the work that is done, and seen, here."""
+    word, into = comes_after(criterion.text), _merged_into(state)
+    judged = bool(state.shipped) and state.shipped != "RESEARCH"
+    is_merged = word == MERGED and bool(into) and (judged or is_only_the_merge(criterion.text))
+    checks = ", ".join(state.plan.checks) or "none"
+    if is_merged:
+        said = f"{UNCOMMANDED}: merged into {into}"
+    elif not judged:
+        said = ""
+    elif word:
+        said = f"{UNCOMMANDED}, and nothing here saw that anything was {word}"
+    else:
+        said = f"{UNCOMMANDED}: all checks ({checks}) and the thorough review passed"
+    met = is_merged or (judged and not word)
+    return CriterionEvidence(criterion=criterion.text, type=criterion.type, met=met, verification=said)
 
 
 def _merged_into(state: WorkflowState) -> str:
     return state.course.outcome.merged_into.removeprefix("refs/heads/") if state.course.outcome else ""
-
-
-def _seen_by(state: WorkflowState, criterion: ShapeCriterion, name: str) -> str:
-    """Without a command of its own nothing measured just this: what judges all of the work has passed it."""
-    if criterion.command:
-        return criterion.type if name in state.met else ""
-    if not state.shipped or state.shipped == "RESEARCH":
-        return ""
-    match comes_after(criterion.text):
-        case "":
-            checks = ", ".join(state.plan.checks) or "none"
-            return f"{UNCOMMANDED}all checks ({checks}) and the thorough review passed"
-        case "merged":
-            into = _merged_into(state)
-            return f"{UNCOMMANDED}{f'merged into {into}' if into else 'nothing was merged'}"
-        case _:
-            return f"{UNCOMMANDED}it comes after this loop, and nothing here looks at it"
 
 
 def is_complete(state: WorkflowState) -> bool:

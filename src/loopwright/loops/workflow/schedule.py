@@ -27,6 +27,7 @@ from loopwright.loops.workflow.state import (
 )
 
 AHEAD = 2  # so many tasks for each place are begun with: one that waits for a person holds up nobody else
+NOT_SO = ", and it is not: "  # between what somebody said of a task and what was seen
 
 
 def laid_out(state: WorkflowState, planned: Sequence[PlannedTask], waves: Sequence[int]) -> WorkflowState:
@@ -107,7 +108,11 @@ def made_ready(state: WorkflowState, index: int) -> WorkflowState:
 def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
-    done = replace(task, standing=TaskStanding.DONE, same=0, claims=False, landed=landed or task.landed)
+    # What somebody said of it is told while it rests on that: not of one that was made here, nor that it was wrong.
+    outside = task.outside.partition(NOT_SO)[0] if task.claims else ""
+    done = replace(
+        task, standing=TaskStanding.DONE, same=0, claims=False, outside=outside, landed=landed or task.landed
+    )
     state = with_task(state, index, done)
     tasks, wave = state.tasks, task.wave - 1
     freed = [

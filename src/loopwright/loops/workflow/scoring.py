@@ -168,6 +168,8 @@ _EXACT = re.compile(
     r"|\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b|\b[a-z][a-z0-9]*[A-Z]\w*\b|\b[A-Z][a-z0-9]+[A-Z][a-z]\w*\b"
 )
 _LIMITED = re.compile(_LIMIT, re.IGNORECASE)
+_NO_MORE = re.compile(r"(?:(?:and|or|in|of|the|only|just|files?|functions?)\b|[\s,.;&+])*", re.IGNORECASE)
+_ONE_AREA = re.compile(rf"(?:(?:only|just|in)\s)*the\s(?:\w+\s)?{_AREA.pattern}\.?", re.IGNORECASE)
 _SOFT = re.compile(
     r"\b(?:must|should|shall|prefer(?:ably)?|ideally|try\s+to|keep|stay|simple|possible|fast|quick|small|only|"
     r"compatible|avoid|careful(?:ly)?|minimal)\b",
@@ -198,6 +200,12 @@ def score(request: str, answers: tuple[str, ...] = ()) -> Scored:
     seen = (_outcome(words), _scope(told_so, words), _constraints(words), _success(words), _done(words))
     scores = Scores(**{name: each.points for name, each in zip(DIMENSIONS, seen, strict=True)})
     return Scored(scores=scores, reasons=tuple(each.why for each in seen), questions=questions_for(scores))
+
+
+def has_to_hold(part: str) -> bool:
+    """Of an answer: more than a place, a single word, or an option that nobody filled in."""
+    is_place = _NO_MORE.fullmatch(_EXACT.sub(" ", part)) or _ONE_AREA.fullmatch(part)
+    return not is_place and " " in part and part not in _PROMPTS
 
 
 def _outcome(words: str) -> _Seen:

@@ -15,8 +15,10 @@ from typing import Any
 from loopwright.kernel.model import AgentReport
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Field, Problem, Shape, expected, keyed, record, several, text, text_or
+from loopwright.kernel.wording import ANSWERED
 from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
 from loopwright.loops.workflow.reading import LONGEST, LOOPBACK_ONLY, MOST, lines, some, told, urls_away
+from loopwright.loops.workflow.scoring import has_to_hold
 from loopwright.loops.workflow.words import MOST_READ, SENTENCE, answered, bullets, forbidden, sentences, title_of
 
 EXECUTION, CODE_REVIEW, ASSUMPTION = "execution output", "code review", "assumption"
@@ -28,6 +30,10 @@ _MUST_HOLD = re.compile(
     r"accepts?|refuses?|prints?|responds?|shows?|exits?|pass(?:es)?)\b",
     re.IGNORECASE,
 )
+_DONE_WHEN = re.compile(
+    r"(?:it(?:\sis|['\u2019]s)\s)?(?:done|finished|complete|ready|over)\s(?:when|once)\b", re.IGNORECASE
+)
+_CHECKS_PASS = re.compile(r"\b(?:tests?|checks?|suite)\b[^.,;]{0,40}\b(?:pass(?:es)?|green)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +142,10 @@ def shape_of(request: str, answers: tuple[str, ...], checks: tuple[str, ...]) ->
     all_said = sentences(said)
     rules = _once(rule for each in all_said if (rule := forbidden(each)))
     listed = frozenset(each for bullet in bullets(said) for each in sentences(bullet))
-    hold = _once(each for each in all_said if _is_criterion(each, listed))
-    criteria = hold or (title_of(request) or "The request is fulfilled",)
+    hold = _once(each for each in all_said if _is_criterion(each, listed | _told_when_asked(answers)))
+    if hold and all(map(_says_nothing_of_it, hold)):
+        hold = _once((_subject(request), *hold))
+    criteria = hold or (_title(request),)
     verified = EXECUTION if checks else CODE_REVIEW
     return with_engine_rules(
         WorkShape(
@@ -152,13 +160,35 @@ def _is_criterion(sentence: str, listed: frozenset[str]) -> bool:
     """Something to tick: a bullet, or a sentence that says what must hold; one that only forbids is a rule."""
     if forbidden(sentence) == sentence.strip():
         return False
-    return sentence in listed or _MUST_HOLD.search(sentence) is not None
+    return sentence in listed or bool(_MUST_HOLD.search(sentence) or _DONE_WHEN.match(sentence))
+
+
+def _told_when_asked(answers: tuple[str, ...]) -> frozenset[str]:
+    """What a question of the loop was answered with binds as a bullet of the request does."""
+    asked = (answered(each)[:MOST_READ] for each in answers if ANSWERED in each)
+    return frozenset(part for each in asked for part in sentences(each) if has_to_hold(part))
+
+
+def _says_nothing_of_it(criterion: str) -> bool:
+    """It would hold for any other work as well."""
+    return bool(_CHECKS_PASS.search(criterion) or _DONE_WHEN.match(criterion))
+
+
+def _subject(request: str) -> str:
+    """What the request is about, in its first words that say so."""
+    said = sentences(request.lstrip("# \t\n")[:MOST_READ])
+    orders = (each for each in said if not _says_nothing_of_it(each) and forbidden(each) != each)
+    return next(orders, _title(request))
+
+
+def _title(request: str) -> str:
+    return title_of(request) or "The request is fulfilled"
 
 
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
     kept: dict[str, str] = {}
     for each in texts:
-        kept.setdefault(folded(each), each)
+        kept.setdefault(re.sub(r"^it(?: i|['\u2019])s (?=done )", "", folded(each)), each)
     return tuple(kept.values())[:_MOST_DRAWN]
 
 

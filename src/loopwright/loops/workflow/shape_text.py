@@ -34,7 +34,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _CLOSING = re.compile(r"`{3,}|~{3,}")
 _BULLET = re.compile(r"\s*(?:[-*+•□]|\d{1,3}[.)])\s+(?:\[[ xX]?\]\s+)?(?P<text>\S.*)")
 _CRITERION = re.compile(r"criterion-\d+: ")
-_UNCOMMANDED = f" ({UNCOMMANDED}"
+_UNCOMMANDED = re.compile(rf" \({UNCOMMANDED}[:,] ")
 _NUMBERED = re.compile(r"^mustNot-\d+: ")
 _SEEN = " (seen by "
 _ITS_COMMAND = re.compile(r"its command, which fails then: (?P<argv>\[.*\])")
@@ -157,8 +157,8 @@ def _criterion(text: str) -> str:
 
 
 def _without_its_type(text: str) -> str:
-    if text.endswith(")") and _UNCOMMANDED in text:
-        return text.partition(_UNCOMMANDED)[0]
+    if text.endswith(")") and (found := _UNCOMMANDED.search(text)):
+        return text[: found.start()]
     return next((text.removesuffix(f" ({each})") for each in TYPES if text.endswith(f" ({each})")), text)
 
 

@@ -26,7 +26,7 @@ from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
 from loopwright.loops.workflow.making import panel_part, promised, task_key
 from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
-from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
+from loopwright.loops.workflow.schedule import NOT_SO, added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
     Stopped,
     TaskStanding,
@@ -249,7 +249,7 @@ def _not_so(state: WorkflowState, found: tuple[Finding, ...], why: str) -> Workf
     """Nothing shows that it is done already."""
     index = state.train[0]
     task = state.tasks[index]
-    outside = f"{task.outside}, and it is not: {why}" if task.outside else ""
+    outside = f"{task.outside}{NOT_SO}{why}" if task.outside else ""
     state = _next(with_task(state, index, replace(task, why=why, outside=outside, claims=False)))
     # Somebody else's word is no attempt of the task's own.
     return made_ready(state, index) if task.outside else _failed(state, index, found)

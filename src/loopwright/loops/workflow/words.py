@@ -26,12 +26,15 @@ FORBIDS = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\b(?:without|no)\s[^.,;!?]*", re.IGNORECASE)
+# As one answer for several questions is given: "1: …; 2: …".
+_NUMBERED = re.compile(r"(?:^|[;,\n]|(?<=[.!?])[ \t])[ \t]{0,3}\d{1,2}:(?!\d)")
 
 
 def answered(answer: str) -> str:
-    """What a person said, without the question that may stand before it: its words are not theirs."""
+    """What a person said, without the question that may stand before it: its words are not theirs. What they numbered
+    is a paragraph each."""
     question, mark, said = answer.partition(ANSWERED)
-    return said if mark else question
+    return _NUMBERED.sub("\n\n", said) if mark else question
 
 
 def prose(text: str) -> str:
