@@ -251,7 +251,13 @@ def test_one_that_does_not_verify_is_done_after_all() -> None:
     made = play(state, *does(2))
     assert (made.tasks[1].standing, made.tasks[1].outside) == (TaskStanding.DONE, "")
     there = play(state, stuck(2, NO_CHANGE), combined(BASE), GREEN)
-    assert (there.tasks[1].standing, there.tasks[1].outside) == (TaskStanding.DONE, "said to be done by ann")
+    assert (there.tasks[1].standing, there.tasks[1].outside) == (TaskStanding.DONE, "")
+
+
+def test_a_maker_who_finds_it_done_once_more_and_is_wrong_has_used_an_attempt() -> None:
+    state = play(planned(task(1), task(2, 1)), *does(1), edits(1, "pending"))
+    state = play(state, stuck(1, NO_CHANGE), combined(BASE), checked(unmet=("T-001",)))
+    assert (state.tasks[0].stuck, state.failures, state.tasks[0].outside) == (1, 1, "")
 
 
 def test_one_without_a_command_cannot_be_called_done() -> None:

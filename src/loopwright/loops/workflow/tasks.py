@@ -92,7 +92,8 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     if outcome.ending in _PASSED:
         return advanced(_made(state, index, task, outcome))
     if _did_nothing(outcome) and task.plan.verify:
-        return advanced(_aboard(state, index, replace(task, claims=True)))
+        # Now it is its own maker who says so: if that is not true, it was an attempt.
+        return advanced(_aboard(state, index, replace(task, claims=True, outside="")))
     if task.over:
         task = replace(task, before=task.before + 1)
     state = with_task(state, index, task)
