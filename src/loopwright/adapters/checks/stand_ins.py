@@ -1,0 +1,86 @@
+"""Trees on which a command is run besides what would land: with what judges there as the base has it, or as it landed.
+
+A command passes only where it passes on all of them, so that a file too many makes it stricter and never weaker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loopwright.adapters.checks.desk import Desk
+from loopwright.kernel.model import Commit, Demand, Tree
+from loopwright.kernel.programs import beside, named_files, started_by, started_files
+from loopwright.kernel.trust import is_named
+
+_LARGEST = 256 * 1024  # bytes of a script that is looked into
+_DEEPEST = 3  # scripts that start scripts
+_MOST = 50  # files that are looked into
+_NAMED = 5  # paths in a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    tree: Tree
+    told: str = ""  # how it differs from what would land
+
+
+async def stand_ins(desk: Desk, demand: Demand) -> tuple[StandIn, ...]:
+    """None where nothing that judges was changed."""
+    own, is_test = frozenset(demand.own), desk.steering.layout.is_test
+    roots = frozenset(started_files(demand.argv, desk.paths)) - own
+    judging = await _with_followed(desk, desk.run.base, desk.paths, roots, own)
+    of_base = frozenset(path for path in judging & desk.seen.changed if not is_test(path))
+    landed, data = await _landed(desk, demand, judging) if demand.landed else (frozenset[str](), frozenset[str]())
+    # What two files say is compared, as often as not: where both were changed, each alone tells it.
+    wanted = [(of_base, landed)] + ([(of_base, data)] if data and data != landed else [])
+    return tuple([await _composed(desk, demand, *each) for each in wanted if any(each)])
+
+
+async def _landed(desk: Desk, demand: Demand, judging: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """What the command names or starts and was changed since; and what of it is merely named."""
+    source, words = desk.outfit.source, desk.run.after.words
+    there = frozenset(await source.paths(demand.landed))
+    started = frozenset(started_files(demand.argv, there))
+    named = there.intersection(named_files(demand.argv))
+    found = await _with_followed(desk, demand.landed, there, started | named, frozenset())
+    changed = {each.path for each in await source.changes(demand.landed, desk.run.commit)}
+    landed = frozenset(path for path in (found & changed) - judging if not is_named(path, words))
+    return landed, (landed & named) - started
+
+
+async def _with_followed(
+    desk: Desk, where: Commit, there: frozenset[str], roots: frozenset[str], own: frozenset[str]
+) -> frozenset[str]:
+    """And what these start in their turn. Product that a script merely reads or imports is what it looks at."""
+    is_product = desk.steering.layout.is_judged
+    found, fresh = roots, roots & there
+    for _ in range(_DEEPEST):
+        texts = await desk.outfit.source.texts(where, tuple(sorted(fresh))[:_MOST], limit=_LARGEST)
+        near = {each for path, text in texts.items() for each in beside(path, text, there)}
+        more = {each for path, text in texts.items() for each in started_by(path, text, there)}
+        more |= {each for each in near if each not in there or not is_product(each)}
+        fresh = (more - found - own) & there
+        found |= more - own
+    return found
+
+
+async def _composed(desk: Desk, demand: Demand, of_base: frozenset[str], landed: frozenset[str]) -> StandIn:
+    tree, checkouts, told = desk.seen.landing, desk.outfit.checkouts, []
+    if of_base:
+        tree = await checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
+        told.append(f"{_listed(of_base)} as the base has {_them(of_base)}")
+    if landed:
+        tree = await checkouts.compose(tree, taken_from=demand.landed, paths=landed)
+        told.append(f"{_listed(landed)} as {'it' if len(landed) == 1 else 'they'} landed")
+    return StandIn(tree, f" with {' and '.join(told)}")
+
+
+def _them(paths: frozenset[str]) -> str:
+    return "it" if len(paths) == 1 else "them"
+
+
+def _listed(paths: Iterable[str]) -> str:
+    named = sorted(paths)
+    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    return ", ".join(named[:_NAMED]) + more
