@@ -17,10 +17,10 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _BETWEEN = re.compile(r"[;&|()\n`]+")
 _PLAIN = re.compile(r"[\w@+./-]+")
 _SUBSTITUTION = re.compile(r"\$\(|`")
-# What is looked at with these is what is judged, and not what judges.
+# What is looked at or compiled with these is what is judged, and not what judges.
 _READERS = frozenset(
-    "[ awk black cat cut echo egrep eslint fgrep file find flake8 gofmt grep head isort jq ls mypy prettier printf pylint "
-    "pyright rg ruff rustfmt sed shellcheck stat tail test tsc wc".split()
+    "[ awk black cat cc clang cut echo egrep eslint fgrep flake8 g++ gcc go gofmt grep head isort javac jq ls mypy prettier "
+    "printf pylint pyright rg ruff rustc rustfmt sed shellcheck stat tail test tsc wc".split()
 )
 _DEEPEST = 4  # texts within texts
 

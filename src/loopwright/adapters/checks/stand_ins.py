@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.desk import Desk
-from loopwright.kernel.model import Commit, Demand, Tree
+from loopwright.kernel.model import Commit, Demand, Tree, is_forbidden
 from loopwright.kernel.programs import beside, named_files, started_by, started_files
 from loopwright.kernel.trust import is_named
 
@@ -27,12 +27,15 @@ class StandIn:
 
 async def stand_ins(desk: Desk, demand: Demand) -> tuple[StandIn, ...]:
     """None where nothing that judges was changed."""
-    own, is_test = frozenset(demand.own), desk.steering.layout.is_test
-    roots = frozenset(started_files(demand.argv, desk.paths)) - own
-    judging = await _with_followed(desk, desk.run.base, desk.paths, roots, own)
-    of_base = frozenset(path for path in judging & desk.seen.changed if not is_test(path))
+    own, layout = frozenset(demand.own), desk.steering.layout
+    # A task is to change the product: what a script imports of it is not as the base has it. What must not be is not
+    # in the base either, so that all of it may be from there.
+    made = frozenset[str]() if is_forbidden(demand.name) else frozenset(filter(layout.is_judged, desk.paths))
+    base = _Origin(desk=desk, commit=desk.run.base, there=desk.paths, own=own, made=made)
+    judging = await base.with_followed(frozenset(started_files(demand.argv, desk.paths)) - own)
+    of_base = frozenset(path for path in judging & desk.seen.changed if not layout.is_test(path))
     landed, data = await _landed(desk, demand, judging) if demand.landed else (frozenset[str](), frozenset[str]())
-    # What two files say is compared, as often as not: where both were changed, each alone tells it.
+    # Two files are compared, as often as not: where both were changed alike, one of them alone tells it.
     wanted = [(of_base, landed)] + ([(of_base, data)] if data and data != landed else [])
     return tuple([await _composed(desk, demand, *each) for each in wanted if any(each)])
 
@@ -40,29 +43,37 @@ async def stand_ins(desk: Desk, demand: Demand) -> tuple[StandIn, ...]:
 async def _landed(desk: Desk, demand: Demand, judging: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """What the command names or starts and was changed since; and what of it is merely named."""
     source, words = desk.outfit.source, desk.run.after.words
-    there = frozenset(await source.paths(demand.landed))
-    started = frozenset(started_files(demand.argv, there))
-    named = there.intersection(named_files(demand.argv))
-    found = await _with_followed(desk, demand.landed, there, started | named, frozenset())
+    origin = _Origin(desk=desk, commit=demand.landed, there=frozenset(await source.paths(demand.landed)))
+    started = frozenset(started_files(demand.argv, origin.there))
+    named = origin.there.intersection(named_files(demand.argv))
+    found = await origin.with_followed(started | named)
     changed = {each.path for each in await source.changes(demand.landed, desk.run.commit)}
     landed = frozenset(path for path in (found & changed) - judging if not is_named(path, words))
     return landed, (landed & named) - started
 
 
-async def _with_followed(
-    desk: Desk, where: Commit, there: frozenset[str], roots: frozenset[str], own: frozenset[str]
-) -> frozenset[str]:
-    """And what these start in their turn. Product that a script merely reads or imports is what it looks at."""
-    is_product = desk.steering.layout.is_judged
-    found, fresh = roots, roots & there
-    for _ in range(_DEEPEST):
-        texts = await desk.outfit.source.texts(where, tuple(sorted(fresh))[:_MOST], limit=_LARGEST)
-        near = {each for path, text in texts.items() for each in beside(path, text, there)}
-        more = {each for path, text in texts.items() for each in started_by(path, text, there)}
-        more |= {each for each in near if each not in there or not is_product(each)}
-        fresh = (more - found - own) & there
-        found |= more - own
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """Where what judges is taken from."""
+
+    desk: Desk
+    commit: Commit
+    there: frozenset[str]
+    own: frozenset[str] = frozenset()  # files that whoever asks is to change
+    made: frozenset[str] = frozenset()  # files that are looked at where a script imports or reads them
+
+    async def with_followed(self, roots: frozenset[str]) -> frozenset[str]:
+        """And what these start in their turn, or need of their own folder."""
+        found, fresh, left = roots, roots & self.there, _MOST
+        for _ in range(_DEEPEST):
+            asked = tuple(sorted(fresh))[:left]
+            left -= len(asked)
+            texts = (await self.desk.outfit.source.texts(self.commit, asked, limit=_LARGEST)).items()
+            more = {each for path, text in texts for each in beside(path, text, self.there)} - self.made
+            more |= {each for path, text in texts for each in started_by(path, text, self.there)}
+            fresh = (more - found - self.own) & self.there
+            found |= more - self.own
+        return found
 
 
 async def _composed(desk: Desk, demand: Demand, of_base: frozenset[str], landed: frozenset[str]) -> StandIn:
