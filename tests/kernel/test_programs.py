@@ -12,7 +12,7 @@ THERE = frozenset(
 )
 
 
-def started(command: str) -> set[str]:
+def started(command: str) -> frozenset[str]:
     return THERE.intersection(started_files(tuple(shlex.split(command)), THERE))
 
 
@@ -37,11 +37,11 @@ def started(command: str) -> set[str]:
         ("bash -lc 'python -m scripts.look'", {"scripts/look.py"}),
         ("sh -ec 'python -m scripts.look'", {"scripts/look.py"}),
         ("sh -c 'python cli.py mul 2 3 | grep -qx 6'", {"cli.py"}),
-        ('''sh -c 'test "$(python cli.py mul 2 3)" = 6' ''', {"cli.py"}),
+        ("""sh -c 'test "$(python cli.py mul 2 3)" = 6' """, {"cli.py"}),
         ("sh -c 'cd scripts && sh look.sh'", {"scripts/look.sh"}),
         ("sh -c 'cd; sh scripts/look.sh; ;'", {"scripts/look.sh"}),
         ("sh -c 'sh <scripts/look.sh'", {"scripts/look.sh"}),
-        ("sh -c \"it's; sh scripts/look.sh\"", {"scripts/look.sh"}),
+        ('sh -c "it\'s; sh scripts/look.sh"', {"scripts/look.sh"}),
         ("timeout 60 sh scripts/look.sh", {"scripts/look.sh"}),
         ("nice -n 5 nohup xargs tools/guard.py", {"tools/guard.py"}),
         ("bash -o pipefail scripts/look.sh", {"scripts/look.sh"}),
@@ -51,7 +51,7 @@ def started(command: str) -> set[str]:
         ("timeout 5 grep -q 'see calc.py' calc.py", set()),
         ("sh -c '! grep -q x calc.py'", set()),
         ("python -c \"open('calc.py').read()\"", set()),
-        ("sh -c 'sh -c \"sh -c \\\"sh -c \\\\\\\"sh -c a;b\\\\\\\"\\\"\"'", set()),
+        ('sh -c \'sh -c "sh -c \\"sh -c \\\\\\"sh -c a;b\\\\\\"\\""\'', set()),
     ],
 )
 def test_what_it_starts(command: str, files: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""A command is run on what would land, and with what judges there as the base has it or as it landed: both must pass."""
+"""A command is run on what would land, and with what judges as the base has it or as it landed: both must pass."""
 
 import asyncio
 import sys
@@ -60,7 +60,9 @@ COMMANDS = {
 }
 
 
-def test_what_an_earlier_command_starts_is_found_in_any_spelling_and_the_product_is_run_as_it_is(tmp_path: Path) -> None:
+def test_what_an_earlier_command_starts_is_found_in_any_spelling_and_the_product_is_run_as_it_is(
+    tmp_path: Path,
+) -> None:
     async def story() -> None:
         here = project(tmp_path, BASE, [UNITTEST])
         landed = here.candidate(FIRST)
@@ -77,7 +79,7 @@ def test_what_an_earlier_command_starts_is_found_in_any_spelling_and_the_product
 
 
 def test_honest_work_passes_both(tmp_path: Path) -> None:
-    """A later task that changes a product compatibly; one that is to change a script; the product that a script needs."""
+    """A change that keeps what the product did; a script that is to change; product that a script of the base needs."""
 
     async def story() -> None:
         here = project(tmp_path, BASE, [UNITTEST])
@@ -106,7 +108,9 @@ def test_what_must_not_be_is_looked_for_with_all_that_the_base_has_for_it(tmp_pa
             "tools/rules.py": "BAD = 'eval('\n",
         }
         here = project(tmp_path, {**BASE, **tools}, [UNITTEST])
-        bent = here.candidate({"a.py": f"{ONE}\n\ndef two():\n    return eval('2')\n", "tools/rules.py": "BAD = 'no'\n"})
+        bent = here.candidate(
+            {"a.py": f"{ONE}\n\ndef two():\n    return eval('2')\n", "tools/rules.py": "BAD = 'no'\n"}
+        )
         also = tuple(
             Demand("mustNot-1", argv)
             for argv in (("timeout", "30", sys.executable, "tools/guard.py"), ("sh", "tools/guard.sh"))

@@ -71,7 +71,7 @@ class _Origin:
             texts = (await self.desk.outfit.source.texts(self.commit, asked, limit=_LARGEST)).items()
             more = {each for path, text in texts for each in beside(path, text, self.there)} - self.made
             more |= {each for path, text in texts for each in started_by(path, text, self.there)}
-            fresh = (more - found - self.own) & self.there
+            fresh = self.there.intersection(more - found - self.own)
             found |= more - self.own
         return found
 

@@ -84,7 +84,9 @@ def _is_to_change(task: WorkTask, demand: Demand) -> bool:
     words, asked = words_of(task), task.asked or task.plan
     files = [path for path in named_files(demand.argv) if "/" in path or "." in path]
     folders = {posixpath.dirname(path) for path in files} - {""}
-    return any(is_named(path, words) for path in files) or any(posixpath.dirname(each) in folders for each in asked.files)
+    return any(is_named(path, words) for path in files) or any(
+        posixpath.dirname(each) in folders for each in asked.files
+    )
 
 
 def verifies(task: WorkTask) -> tuple[Demand, ...]:
