@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from loopwright.adapters.checks.desk import Desk
 from loopwright.kernel.model import Commit, Demand, Tree, is_forbidden
 from loopwright.kernel.programs import beside, named_files, started_by, started_files
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import is_named
 
 _LARGEST = 256 * 1024  # bytes of a script that is looked into
 _DEEPEST = 3  # scripts that start scripts
 _MOST = 50  # files that are looked into
 _NAMED = 5  # paths in a sentence
+_SHOWN = 120  # characters of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ async def stand_ins(desk: Desk, demand: Demand) -> tuple[StandIn, ...]:
     own, layout = frozenset(demand.own), desk.steering.layout
     # A task is to change the product: what a script imports of it is not as the base has it. What must not be is not
     # in the base either, so that all of it may be from there.
-    made = frozenset[str]() if is_forbidden(demand.name) else frozenset(filter(layout.is_judged, desk.paths))
-    base = _Origin(desk=desk, commit=desk.run.base, there=desk.paths, own=own, made=made)
+    spares = not is_forbidden(demand.name)
+    base = _Origin(desk=desk, commit=desk.run.base, there=desk.paths, own=own, spares_product=spares)
     judging = await base.with_followed(frozenset(started_files(demand.argv, desk.paths)) - own)
     of_base = frozenset(path for path in judging & desk.seen.changed if not layout.is_test(path))
     landed, data = await _landed(desk, demand, judging) if demand.landed else (frozenset[str](), frozenset[str]())
@@ -60,7 +62,7 @@ class _Origin:
     commit: Commit
     there: frozenset[str]
     own: frozenset[str] = frozenset()  # files that whoever asks is to change
-    made: frozenset[str] = frozenset()  # files that are looked at where a script imports or reads them
+    spares_product: bool = False  # what a script imports or reads of it is what it looks at
 
     async def with_followed(self, roots: frozenset[str]) -> frozenset[str]:
         """And what these start in their turn, or need of their own folder."""
@@ -69,11 +71,14 @@ class _Origin:
             asked = tuple(sorted(fresh))[:left]
             left -= len(asked)
             texts = (await self.desk.outfit.source.texts(self.commit, asked, limit=_LARGEST)).items()
-            more = {each for path, text in texts for each in beside(path, text, self.there)} - self.made
+            more = {each for path, text in texts for each in beside(path, text, self.there) if not self._spares(each)}
             more |= {each for path, text in texts for each in started_by(path, text, self.there)}
             fresh = self.there.intersection(more - found - self.own)
             found |= more - self.own
         return found
+
+    def _spares(self, path: str) -> bool:
+        return self.spares_product and path in self.there and self.desk.steering.layout.is_judged(path)
 
 
 async def _composed(desk: Desk, demand: Demand, of_base: frozenset[str], landed: frozenset[str]) -> StandIn:
@@ -92,6 +97,6 @@ def _them(paths: frozenset[str]) -> str:
 
 
 def _listed(paths: Iterable[str]) -> str:
-    named = sorted(paths)
+    named = [one_line(path, _SHOWN) for path in sorted(paths)]
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     return ", ".join(named[:_NAMED]) + more
