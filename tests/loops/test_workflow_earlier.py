@@ -82,6 +82,14 @@ def test_what_a_command_starts_is_as_it_landed_until_a_task_is_to_change_it() ->
     assert [each.landed for each in state.promised] == ["tip-3", "tip-2", "tip-3"]
 
 
+def test_so_it_is_until_a_task_is_to_change_what_lies_beside_it() -> None:
+    first = {**task(1), "verify": ["timeout", "9", "sh", "tools/look.sh"]}
+    beside, elsewhere = {**task(2), "files": ["tools/want.txt"]}, {**task(2), "files": ["want.txt"]}
+    for second, at in ((beside, "tip-2"), (elsewhere, "tip-1")):
+        state = play(planned(first, second), *does(1), makes(2), combined("m2"), GREEN, landed("tip-2"))
+        assert [each.landed for each in state.promised if each.name == "T-001"] == [at]
+
+
 def test_tests_that_landed_before_run_alone_as_well_on_the_merged_tree() -> None:
     state = play(planned(task(1), task(2)), *does(1), makes(2), combined("both"))
     assert wanted(state, RunChecks).after.alone

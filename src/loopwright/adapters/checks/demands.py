@@ -14,13 +14,12 @@ from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
 from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
+from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Demand, Finding, Severity, Tree
-from loopwright.kernel.programs import program_files
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import is_named
 from loopwright.kernel.visible import visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
@@ -93,16 +92,26 @@ class _Meeting:
         return CheckSettings(name=name, run=self.demand.argv, timeout=self.desk.demand_limit)
 
     async def result(self) -> CheckResult:
-        """From its receipt where one stands. Raises `CheckNotRunnable` where its program is missing."""
+        """The first that fails, or that on what would land. Raises `CheckNotRunnable` where its program is missing."""
+        environment = await self.desk.outfit.digests.of(self.spec)
+        found = await self._on(StandIn(self.desk.seen.landing), environment)
+        for each in await stand_ins(self.desk, self.demand) if found.passed else ():
+            again = await self._on(each, environment)
+            seconds = found.seconds + again.seconds
+            found = replace(found if again.passed else again, seconds=seconds, reused=found.reused and again.reused)
+            if not again.passed:
+                break
+        return found
+
+    async def _on(self, stand_in: StandIn, environment: str) -> CheckResult:
+        """From its receipt where one stands."""
         desk, spec = self.desk, self.spec
-        environment = await desk.outfit.digests.of(spec)
-        tree = await self._tree()
-        key = receipt_key(tree, _NO_CHECK, spec.run, environment)
+        key = receipt_key(stand_in.tree, _NO_CHECK, spec.run, environment)
         held = await desk.book.find(key)
         if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
             return as_result(held)
-        ran = await self._run(spec, tree)
-        receipt = self._receipt(spec, ran, key, environment)
+        ran = await self._run(spec, stand_in.tree)
+        receipt = self._receipt(spec, ran, key, environment, stand_in.told)
         if ran.finished:
             await desk.book.keep(receipt)
         return replace(
@@ -111,19 +120,6 @@ class _Meeting:
             seconds=ran.seconds,
             receipt=key if ran.finished else "",
         )
-
-    async def _tree(self) -> Tree:
-        """What would land, but that what the command starts is as the base has it, or as it landed: it judges here."""
-        desk, demand, tree = self.desk, self.demand, self.desk.seen.landing
-        scripts = frozenset(program_files(demand.argv))
-        of_base = (scripts & desk.paths & desk.seen.changed) - frozenset(demand.own)
-        if of_base:
-            tree = await desk.outfit.checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
-        made = scripts - (desk.paths - frozenset(demand.own))  # what whoever asks for it has made or was to change
-        landed = frozenset(each for each in made if not is_named(each, desk.run.after.words))
-        if landed and demand.landed:
-            tree = await desk.outfit.checkouts.compose(tree, taken_from=demand.landed, paths=landed)
-        return tree
 
     async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:
         """In a fresh checkout, gone afterwards. What it compiles there is for nobody else."""
@@ -135,9 +131,9 @@ class _Meeting:
             desk.book.rest_on(laid.setup_list)
             return await starter.start(spec, laid.folder, bench.watch, as_it_is=True)
 
-    def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str) -> Receipt:
+    def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:
         run, passed = self.desk.run, ran.finished and ran.exit_code == 0
-        failures = () if passed else (self._failure(spec, ran),)
+        failures = () if passed else (self._failure(spec, ran, told),)
         return Receipt(
             key=key,
             check=spec.name,
@@ -158,9 +154,9 @@ class _Meeting:
             wrote=Rewriting(),  # whatever it writes is gone with its checkout
         )
 
-    def _failure(self, spec: CheckSettings, ran: Ran) -> Finding:
+    def _failure(self, spec: CheckSettings, ran: Ran, told: str) -> Finding:
         """In words that whoever asked for it stands before."""
-        ended = ended_how(replace(spec, run=(_command(spec.run),)), ran)
+        ended = ended_how(replace(spec, run=(_command(spec.run),)), ran) + told
         text = clipped(f"{visible(shlex.join(spec.run))}\n{ended}\n{ran.tail}")
         return identify(
             Finding(severity=Severity.HIGH, category="checks", issue=ended, evidence=text, guidance=self._without()),

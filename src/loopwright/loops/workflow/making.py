@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from typing import Any
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Demand, Key
-from loopwright.kernel.programs import program_files
+from loopwright.kernel.programs import named_files
 from loopwright.kernel.trust import is_named
 from loopwright.loops.workflow.state import Inner, WorkflowState, WorkTask, child_name
 
@@ -70,13 +71,22 @@ def words_of(task: WorkTask) -> tuple[str, ...]:
 def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:
     """The commands of what is done, this one's too. What they start runs as it has landed; where this task was to
     change that, as it is from now on."""
-    words = words_of(task)
     earlier = (
-        replace(each, landed=state.tip) if any(is_named(path, words) for path in program_files(each.argv)) else each
+        replace(each, landed=state.tip) if _is_to_change(task, each) else each
         for each in state.promised
         if each.name != task.id
     )
     return (*earlier, *(replace(each, landed=state.tip) for each in verifies(task)))
+
+
+def _is_to_change(task: WorkTask, demand: Demand) -> bool:
+    """What it starts, or what lies beside that: a script may well need it."""
+    words, asked = words_of(task), task.asked or task.plan
+    files = [path for path in named_files(demand.argv) if "/" in path or "." in path]
+    folders = {posixpath.dirname(path) for path in files} - {""}
+    return any(is_named(path, words) for path in files) or any(
+        posixpath.dirname(each) in folders for each in asked.files
+    )
 
 
 def verifies(task: WorkTask) -> tuple[Demand, ...]:
