@@ -19,46 +19,10 @@ _PLAIN = re.compile(r"[\w@+./-]+")
 _SUBSTITUTION = re.compile(r"\$\(|`")
 # What is looked at or compiled with these is what is judged, and not what judges.
 _READERS = frozenset(
-    [
-        "[",
-        "awk",
-        "black",
-        "cat",
-        "cc",
-        "clang",
-        "cut",
-        "echo",
-        "egrep",
-        "eslint",
-        "fgrep",
-        "flake8",
-        "g++",
-        "gcc",
-        "go",
-        "gofmt",
-        "grep",
-        "head",
-        "isort",
-        "javac",
-        "jq",
-        "ls",
-        "mypy",
-        "prettier",
-        "printf",
-        "pylint",
-        "pyright",
-        "rg",
-        "ruff",
-        "rustc",
-        "rustfmt",
-        "sed",
-        "shellcheck",
-        "stat",
-        "tail",
-        "test",
-        "tsc",
-        "wc",
-    ]
+    (
+        "[ awk black cat cc clang cut echo egrep eslint fgrep flake8 g++ gcc go gofmt grep head isort javac "
+        "jq ls mypy prettier printf pylint pyright rg ruff rustc rustfmt sed shellcheck stat tail test tsc wc"
+    ).split()
 )
 _DEEPEST = 4  # texts within texts
 
