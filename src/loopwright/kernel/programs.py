@@ -18,12 +18,11 @@ _BETWEEN = re.compile(r"[;&|()\n`]+")
 _PLAIN = re.compile(r"[\w@+./-]+")
 _SUBSTITUTION = re.compile(r"\$\(|`")
 # What is looked at or compiled with these is what is judged, and not what judges.
-_READERS = frozenset(
-    (
-        "[ awk black cat cc clang cut echo egrep eslint fgrep flake8 g++ gcc go gofmt grep head isort javac "
-        "jq ls mypy prettier printf pylint pyright rg ruff rustc rustfmt sed shellcheck stat tail test tsc wc"
-    ).split()
-)
+_READERS = frozenset({
+    "[", "awk", "black", "cat", "cc", "clang", "cut", "echo", "egrep", "eslint", "fgrep", "flake8", "g++", "gcc",
+    "go", "gofmt", "grep", "head", "isort", "javac", "jq", "ls", "mypy", "prettier", "printf", "pylint", "pyright",
+    "rg", "ruff", "rustc", "rustfmt", "sed", "shellcheck", "stat", "tail", "test", "tsc", "wc",
+})  # fmt: skip
 _DEEPEST = 4  # texts within texts
 
 
