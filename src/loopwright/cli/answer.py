@@ -17,7 +17,7 @@ from loopwright.app.views.ending import history
 from loopwright.app.worlds import ready_agents
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.output import json_option, loop_option, note, put, put_json, release_option
 from loopwright.cli.people_only import only_for_people
 from loopwright.errors import UsageError
 from loopwright.kernel.actions import Ask
@@ -37,6 +37,7 @@ class AnswerRecorded:
     command: str  # that goes on
     asks: str = ""  # what it asks next, where no step comes in between
     history: str = ""
+    allow: tuple[str, ...] = ()  # patterns under which tests that landed with an earlier task may be changed now
 
 
 @click.command("answer")
@@ -44,6 +45,7 @@ class AnswerRecorded:
 @loop_option
 @click.option("--text", "--reason", "text", default="", metavar="TEXT", help="Guidance, reason, or the answer itself.")
 @click.option("--merge", is_flag=True, help="With accept: integrate it into the starting branch, by your word.")
+@release_option
 @json_option(AnswerRecorded)
 @click.pass_obj
 def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> int:
@@ -53,7 +55,8 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     continue [N [TEXT]]   N more attempts (3)
     accept [--merge]      keep the best attempt, record what is wrong with it as debt
     history               show what every attempt came to, and ask again
-    revise TEXT           new guidance; the counters start anew
+    revise TEXT           new guidance; the counters start anew. What it names stays as it landed: --allow PATTERN
+                          lets a workflow change tests that an earlier task landed
     cancel                end the loop; every commit is kept
     TEXT                  the answer to a question of an agent, in one word or many
 
@@ -83,6 +86,7 @@ async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer
         loop=waiting.loop,
         path=waiting.path,
         answered=said.choice,
+        allow=said.allow,
         state="recorded" if recorded else "posted",
         command=goes_on,
         asks=_next_question(recorded) if goes_on and recorded else "",
@@ -99,8 +103,9 @@ def _example(said: Unclear) -> str:
 
 
 def _said(told: AnswerRecorded) -> str:
+    lets = f" Tests of earlier tasks that may be changed now: {', '.join(told.allow)}." if told.allow else ""
     if told.state == "posted":
-        return f"Told the controller that runs loop {told.loop}: {told.answered}."
+        return f"Told the controller that runs loop {told.loop}: {told.answered}.{lets}"
     asks = f"\nIt asks next: {told.asks}\n" if told.asks else " "
     tail = f"{asks}Go on with: {told.command}" if told.command else ""
-    return f"Loop {told.loop}: {told.answered} is recorded.{tail}"
+    return f"Loop {told.loop}: {told.answered} is recorded.{lets}{tail}"

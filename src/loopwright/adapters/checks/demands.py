@@ -20,7 +20,6 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Demand, Finding, Severity, Tree
 from loopwright.kernel.programs import program_files
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import is_named
 from loopwright.kernel.visible import visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
@@ -120,7 +119,7 @@ class _Meeting:
         if of_base:
             tree = await desk.outfit.checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
         made = scripts - (desk.paths - frozenset(demand.own))  # what whoever asks for it has made or was to change
-        landed = frozenset(each for each in made if not is_named(each, desk.run.after.words))
+        landed = frozenset(each for each in made if not desk.run.after.lets_change(each))
         if landed and demand.landed:
             tree = await desk.outfit.checkouts.compose(tree, taken_from=demand.landed, paths=landed)
         return tree

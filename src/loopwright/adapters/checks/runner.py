@@ -19,7 +19,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit
-from loopwright.kernel.trust import CanaryRule, FileClass, Trust, is_named
+from loopwright.kernel.trust import CanaryRule, FileClass, Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -106,7 +106,7 @@ class CommandChecks:
         since = await classifier.classify(before.commit, run.commit)
         changed = [each.change.path for each in since if each.kind is FileClass.CHANGED_TEST]
         changed = [path for path in changed if path not in known]
-        kept = tuple(sorted(path for path in changed if not is_named(path, before.words)))
+        kept = tuple(sorted(path for path in changed if not before.lets_change(path)))
         compose, landing = self.outfit.checkouts.compose, seen.landing
         if kept:
             landing = await compose(landing, taken_from=before.commit, paths=frozenset(kept))
