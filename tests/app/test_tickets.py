@@ -133,12 +133,15 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
         texts = ("creator=spare", "critic+script", "creator=later", "creator=nobody", "nonsense", "")
         said = [Answered(key=Key.parse("k"), choice="reassign", text=text) for text in texts]
         other = Answered(key=Key.parse("k"), choice="examples", text="creator=nobody")
+        lets = Answered(key=Key.parse("k"), choice="revise", text="in blue", allow=("tests/a.py",))
         agents = ready_agents(project, settings_of(project))
-        return [KIND.objection(each, agents) for each in (*said, other)]
+        return [KIND.objection(each, agents) for each in (*said, other, lets)]
 
     known = "is ready here; there are script, spare"
     found = within(tmp_path, work, CONFIG.replace("[roles]", f"{extra}[roles]"))
+    *found, lets = found
     assert found == ["", "", f"no agent called 'later' {known}", f"no agent called 'nobody' {known}", "", "", ""]
+    assert lets.startswith("--allow is for tests that landed with an earlier task")
 
 
 async def first_in_queue(project: Project) -> Queued:

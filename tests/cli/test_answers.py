@@ -63,10 +63,18 @@ def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:
             "command": f"loop resume --loop {loop}",
             "asks": "",
             "history": "",
+            "allow": [],
         },
     )
     resumed = escalated.loop("resume", "--json")
     assert (resumed.code, resumed.data["iterations"], resumed.data["outcome"]) == (4, 2, "escalated")
+
+
+def test_where_no_task_lands_before_another_nothing_can_be_allowed(escalated: Sample) -> None:
+    refused = escalated.loop("answer", "revise", "in blue", "--allow", "tests/test_a.py")
+    assert (refused.code, "this loop has no tasks that land one by one" in refused.err) == (2, True)
+    wrong = escalated.loop("answer", "revise", "in blue", "--allow", "/etc/passwd")
+    assert (wrong.code, "'/etc/passwd'" in wrong.err) == (2, True)
 
 
 def test_a_loop_that_was_answered_and_not_gone_on_with_says_so(escalated: Sample) -> None:

@@ -295,6 +295,41 @@ def test_a_check_in_that_a_raised_limit_brings_up_is_asked(tmp_path: Path) -> No
     assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
+BEGINS = ("start", CLEAR, "--unattended", "--json")
+
+
+@pytest.mark.parametrize(
+    ("dies_in", "words"),
+    [
+        ("drive.put_json", BEGINS),
+        ("answer.put", ("answer", "continue", "10")),
+        ("resume.drive_and_tell", ("resume", "--unattended")),
+    ],
+)
+def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
+) -> None:
+    one, more = (f"[limits.workflow]\nmax_iterations = {most}" for most in (1, 5))
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=more if words == BEGINS else one)
+
+    def killed(*_: object) -> None:
+        raise SystemExit(137)
+
+    if words != BEGINS:
+        assert started(made).code == 5
+    if words[0] == "resume":
+        made.repo.write("loop.toml", configured("scorer", "planner", limits=more))
+    with monkeypatch.context() as patched:
+        patched.setattr(f"loopwright.cli.{dies_in}", killed)
+        with pytest.raises(SystemExit):
+            made.loop(*words)
+    asked = made.loop("resume", "--unattended", "--json")
+    (need,) = asked.data["needs"]
+    assert (asked.code, need["kind"], asked.data["tasks"]) == (4, "check-in", count(1))
+    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
+    assert list((made.repo.path / ".loop" / "shown").iterdir()) == []
+
+
 def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:
     made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
     done = started(made, "--shape", "tool")

@@ -37,6 +37,9 @@ def said(choice: str, count: int = 0, text: str = "", *, merge: bool = False) ->
     return Answered(key=ESCALATION.key, choice=choice, count=count, text=text, merge=merge, by="ann")
 
 
+LETS = replace(said("revise", text="use it"), allow=("tests/a.py",))
+
+
 def decided(*, approved: bool, reason: str = "") -> GateDecided:
     return GateDecided(key=GATE.key, gate="protected", approved=approved, evidence="e1", reason=reason, by="ann")
 
@@ -56,6 +59,9 @@ def decided(*, approved: bool, reason: str = "") -> GateDecided:
         ("cancel", said("cancel")),
         ("abort", said("cancel")),
         ("revise use a parser", said("revise", text="use a parser")),
+        ("revise --allow tests/a.py  --allow tests/b/** use it", replace(LETS, allow=("tests/a.py", "tests/b/**"))),
+        ("5 --allow tests/a.py use it", LETS),
+        ("revise use it --allow tests/a.py", said("revise", text="use it --allow tests/a.py")),
     ],
 )
 def test_what_is_typed_at_an_escalation(line: str, meant: Answered) -> None:
@@ -92,6 +98,21 @@ def test_yes_goes_on_where_a_check_in_asks_whether_to(line: str) -> None:
 def test_revising_without_guidance_asks_for_it() -> None:
     lacking = Unclear("revise needs the new guidance as text", "revise", "guidance")
     assert understood((ESCALATION,), "revise", "ann") == lacking
+    with_leave = replace(lacking, wants="revise --allow tests/a.py")
+    assert understood((ESCALATION,), "revise --allow tests/a.py", "ann") == with_leave
+
+
+def test_only_revise_lets_tests_be_changed_and_only_by_a_pattern() -> None:
+    lets = TypedAnswer(words=("continue",), allow=("tests/a.py",), by="ann")
+    only = Unclear("only revise takes --allow")
+    assert (answer(ESCALATION, lets), answer(CLARIFICATION, replace(lets, words=("blue",)))) == (only, only)
+    assert answer(ESCALATION, replace(lets, words=("revise", "use it"))) == LETS
+    wrong = understood((ESCALATION,), "revise --allow /etc/passwd use it", "ann")
+    assert isinstance(wrong, Unclear)
+    assert wrong.sentence.startswith("--allow '/etc/passwd': ")
+    nothing = understood((ESCALATION,), "revise --allow", "ann")
+    assert isinstance(nothing, Unclear)
+    assert nothing.sentence.startswith("--allow ''")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from loopwright.kernel.model import Change
-from loopwright.kernel.trust import Classed, FileClass
+from loopwright.kernel.trust import Classed, FileClass, is_named
 
 CHANGE = Change(path="a", how="changed")
 
@@ -42,3 +42,29 @@ def test_what_is_put_back_or_was_allowed_asks_nobody() -> None:
     assert (put_back.is_judged, put_back.is_landed, put_back.is_gated) == (False, False, False)
     allowed = Classed(change=CHANGE, kind=FileClass.CHANGED_TEST, allowed=True)
     assert (allowed.is_judged, allowed.is_landed, allowed.is_gated) == (True, True, False)
+
+
+# --- what a task names
+
+
+def test_which_paths_a_task_names() -> None:
+    assert is_named("tests/api/t.py", ("mend tests/api/t.py.",))
+    assert is_named("tests/api/t.py", ("mend what is in tests/api",))
+    assert is_named("pyproject.toml", ("pin click in `pyproject.toml`",))
+    assert is_named("Makefile", ("add a target to the Makefile",))
+    assert not is_named("tests/t.py", ("write tests", "and best.t.py"))
+    assert not is_named("run", ("run it",))
+
+
+@pytest.mark.parametrize(
+    "words", ["tests/api", "tests/api/", "tests/api.", "`tests/api/**`", "(tests/api/*)", "tests/api/**/*"]
+)
+def test_a_folder_names_all_that_is_in_it(words: str) -> None:
+    assert is_named("tests/api/t.py", (f"mend what is in {words}",))
+
+
+@pytest.mark.parametrize(
+    "words", ["tests/api/other.py", "tests/api/sub/", "tests/api/*.txt", "tests/api-old", "tests/api.d/t"]
+)
+def test_what_is_named_beside_it_is_not_its_folder(words: str) -> None:
+    assert not is_named("tests/api/t.py", (f"mend {words}",))

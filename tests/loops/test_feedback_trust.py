@@ -24,7 +24,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with, is_named
+from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
 from loopwright.loops import brief_parts, closing
 from loopwright.loops.course import WHY_HELD, Station, where
 from loopwright.loops.feedback.kind import KIND
@@ -170,29 +170,6 @@ def test_a_rejected_change_that_is_not_needed_is_left_out_and_uses_no_attempt() 
 def test_a_rejected_change_that_is_needed_is_a_failed_attempt() -> None:
     state = play(begun("loosen tests/t.py"), DONE, kept("c1", changes=BENT), rejects(E1, "no"), passes(), WITHOUT)
     assert keys(state) == ["implement-2.1"]
-
-
-def test_which_paths_a_task_names() -> None:
-    assert is_named("tests/api/t.py", ("mend tests/api/t.py.",))
-    assert is_named("tests/api/t.py", ("mend what is in tests/api",))
-    assert is_named("pyproject.toml", ("pin click in `pyproject.toml`",))
-    assert is_named("Makefile", ("add a target to the Makefile",))
-    assert not is_named("tests/t.py", ("write tests", "and best.t.py"))
-    assert not is_named("run", ("run it",))
-
-
-@pytest.mark.parametrize(
-    "words", ["tests/api", "tests/api/", "tests/api.", "`tests/api/**`", "(tests/api/*)", "tests/api/**/*"]
-)
-def test_a_folder_names_all_that_is_in_it(words: str) -> None:
-    assert is_named("tests/api/t.py", (f"mend what is in {words}",))
-
-
-@pytest.mark.parametrize(
-    "words", ["tests/api/other.py", "tests/api/sub/", "tests/api/*.txt", "tests/api-old", "tests/api.d/t"]
-)
-def test_what_is_named_beside_it_is_not_its_folder(words: str) -> None:
-    assert not is_named("tests/api/t.py", (f"mend {words}",))
 
 
 # --- what only a person can allow

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from loopwright.kernel.actions import Ask, RunChecks
 from loopwright.kernel.events import Answered
 from loopwright.kernel.faults import KEPT, engine_finding
 from loopwright.kernel.model import Commit, Demand, Key
-from loopwright.kernel.trust import LandedBefore
-from loopwright.kernel.wording import ANSWERED
-from loopwright.loops.course import Course
+from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.loops.workflow.making import words_of
 from loopwright.loops.workflow.state import Recalled
 from tests.loops.workflow import (
@@ -82,12 +82,17 @@ def test_what_a_command_starts_is_as_it_landed_until_a_task_is_to_change_it() ->
     assert [each.landed for each in state.promised] == ["tip-3", "tip-2", "tip-3"]
 
 
-def test_so_it_is_until_a_task_is_to_change_what_lies_beside_it() -> None:
+def test_so_it_is_until_a_task_is_to_change_just_that() -> None:
     first = {**task(1), "verify": ["timeout", "9", "sh", "tools/look.sh"]}
-    beside, elsewhere = {**task(2), "files": ["tools/want.txt"]}, {**task(2), "files": ["want.txt"]}
-    for second, at in ((beside, "tip-2"), (elsewhere, "tip-1")):
+    for files, at in ((["tools/look.sh"], "tip-2"), (["tools/want.txt"], "tip-1")):
+        second = {**task(2), "files": files}
         state = play(planned(first, second), *does(1), makes(2), combined("m2"), GREEN, landed("tip-2"))
         assert [each.landed for each in state.promised if each.name == "T-001"] == [at]
+
+
+def test_a_tasks_own_loop_knows_which_tests_it_is_about() -> None:
+    (run,) = runs(planned({**task(1), "files": ["tests/test_one.py"]}))
+    assert json.loads(run.params)["after"]["words"] == ["Do part 1", "All of part 1.", "tests/test_one.py"]
 
 
 def test_tests_that_landed_before_run_alone_as_well_on_the_merged_tree() -> None:
@@ -98,16 +103,49 @@ def test_tests_that_landed_before_run_alone_as_well_on_the_merged_tree() -> None
 # --- what people say --------------------------------------------------------------------------------------------------
 
 
-def test_guidance_reaches_the_task_that_is_stuck_and_may_name_a_test() -> None:
+@pytest.mark.parametrize("allow", [(), ("tests/test_one.py", "tests/api/**")])
+def test_guidance_reaches_the_task_that_is_stuck_and_releases_only_what_is_allowed(allow: tuple[str, ...]) -> None:
     state = play(planned(max_iterations=3), *[stuck(1, RED, PUT_BACK)] * 3)
-    assert "T-001 changes a test that landed with an earlier task" in wanted(state, Ask).question
-    state = play(state, says("revise", text="tests/test_one.py has to change"))
+    assert "`loop answer revise --allow FILE GUIDANCE` lets it" in wanted(state, Ask).question
+    state = play(state, says("revise", text="tests/test_one.py is right", allow=allow))
     (run,) = runs(state)
-    guided = Answered(key=Key("escalation", 1), choice="continue", count=1, text="tests/test_one.py has to change")
-    assert run.said == guided
+    let = f"\n\nMay be changed, although it landed before: {', '.join(allow)}" if allow else ""
+    told = f"tests/test_one.py is right{let}"
+    assert run.said == Answered(key=Key("escalation", 1), choice="continue", count=1, text=told, allow=allow)
     state = play(state, stuck(1, RED, asked=2), makes(1), combined("m1"))
-    assert wanted(state, RunChecks).after.words[-1] == "tests/test_one.py has to change"
+    after = wanted(state, RunChecks).after
+    assert (after.words, after.allow) == (words_of(state.tasks[0]), allow)
+    assert [after.lets_change(path) for path in ("tests/test_one.py", "tests/api/a.py")] == [bool(allow)] * 2
     assert state.tasks[0].guidance == ""  # it has been told
+
+
+def test_what_a_person_allowed_is_given_to_the_loops_that_begin_later() -> None:
+    allow = ("tests/test_one.py",)
+    state = play(planned(task(1), task(2, 1), max_iterations=3), *[stuck(1)] * 3)
+    state = play(state, says("revise", text="in blue", allow=allow), *does(1))
+    (run,) = runs(state)
+    assert (run.said, json.loads(run.params)["after"]["allow"]) == (None, list(allow))
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [
+        ("Change tests/test_one.py too", True),
+        ("Never touch calc.py. Change tests/test_one.py", True),
+        ("Leave calc.py alone; change tests/test_one.py", True),
+        ("Do it without changing tests/test_one.py", False),
+        ("Add mul. tests/test_one.py must not change", False),
+        ("Add mul, and keep tests/test_one.py as it is.", False),
+        ("Don\u2019t change these:\n- calc.py\n- tests/test_one.py", False),
+        ("It isn't for tests, e.g. tests/test_one.py", False),
+        ("Tests/a.py stays; tests/test_one.py remains unchanged", False),
+    ],
+)
+def test_a_file_that_is_named_to_be_left_alone_is_not_the_tasks_business(description: str, *, named: bool) -> None:
+    state = play(planned({**task(1), "description": description}))
+    assert is_named("tests/test_one.py", words_of(state.tasks[0])) is named
+    listed = play(planned({**task(1), "description": description, "files": ["tests/test_one.py"]}))
+    assert is_named("tests/test_one.py", words_of(listed.tasks[0]))
 
 
 def test_a_loop_that_begins_after_it_was_said_has_heard_it() -> None:
@@ -125,9 +163,7 @@ def test_what_was_learned_and_confirmed_is_told_to_whoever_makes() -> None:
     assert json.loads(run.params)["part"]["learned"] == ["clocks differ"]
 
 
-def test_an_answer_to_an_agents_question_names_nothing_on_its_own() -> None:
-    course = Course(answers=(f"May I change tests/test_one.py?{ANSWERED}no", "in blue"))
-    assert course.guidance == ("in blue",)
-    before = LandedBefore(commit=Commit("tip"), words=("a",))
-    assert (before.also_named(course.guidance).words, before.also_named(()).words) == (("a", "in blue"), ("a",))
-    assert LandedBefore().also_named(("in blue",)) == LandedBefore()
+def test_what_is_allowed_counts_where_something_landed_before() -> None:
+    before = LandedBefore(commit=Commit("tip"), allow=("a",))
+    assert (before.also_allowed(("b",)).allow, before.also_allowed(()).allow) == (("a", "b"), ("a",))
+    assert LandedBefore().also_allowed(("b",)) == LandedBefore()

@@ -166,8 +166,8 @@ def test_a_revision_starts_the_counts_anew() -> None:
 
 
 def test_a_revision_takes_back_nothing_that_was_granted() -> None:
-    given = {"max_iterations": 1, "of": TOOL_REVIEW, "keeps_grants": True}
-    paused = play(planned(task(1), task(2, 1), **given), *does(1), *seen())
+    begun = planned(task(1), task(2, 1), max_iterations=1, of=TOOL_REVIEW, keeps_grants=True)
+    paused = play(begun, *does(1), *seen())
     asked = play(paused, says("continue", count=50))
     assert (paused.stopped, asked.stopped, asked.allowance.iterations) == (Stopped.LIMIT, Stopped.CHECK_IN, 51)
     assert play(asked, says("revise", text="write it plainly")).allowance.iterations == 51

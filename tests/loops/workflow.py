@@ -236,8 +236,8 @@ CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 # --- what people say, and what others write -------------------------------------------------------------------------
 
 
-def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False) -> Answered:
-    return Answered(key=NO_KEY, choice=choice, count=count, text=text, merge=merge)
+def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False, allow: tuple[str, ...] = ()) -> Answered:
+    return Answered(key=NO_KEY, choice=choice, count=count, text=text, merge=merge, allow=allow)
 
 
 def edits(number: int, value: str, by: str = "ann") -> StateEdited:

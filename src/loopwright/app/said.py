@@ -35,19 +35,6 @@ async def take_in(project: Project, seen: View, said: Said, failed: Callable[[st
     return View(opened=heard, listed=now, past=publisher.past_of(heard.id))
 
 
-async def checked_in(project: Project, seen: View, by: str, failed: Callable[[str], None], *, asks: bool) -> View:
-    """The loop with every check-in that it waits at passed: to go on is the first answer to each.
-
-    Where a person can be asked (`asks`) they are: nothing is said in their name.
-    """
-    while True:
-        own = tuple(each for each in seen.wanted if isinstance(each, Ask) and each.kind == "check-in")
-        if not own or asks:
-            return seen
-        said = Answered(key=own[0].key, choice=own[0].options[0].choice, by=by)
-        seen = await take_in(project, seen, said, failed) or seen
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenQuestion:
     waiting: Waiting

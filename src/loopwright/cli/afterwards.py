@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.app.check_ins import keep_shown
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
@@ -16,6 +17,11 @@ _CHOICES = """\
   1  Approve  approve: exactly these changes; they are verified and landed at once
   2  Reject   reject [REASON]: they stay out, their commit is kept
   3  Later    later: nothing is decided now"""
+
+
+def was_told(project: Project, seen: View) -> None:
+    """Of all that it asks."""
+    keep_shown(project, seen)
 
 
 def left_open(ended: View) -> ShownGate | None:

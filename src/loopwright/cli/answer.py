@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
+from loopwright.app.check_ins import keep_shown
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import find_question, take_in
@@ -17,7 +18,7 @@ from loopwright.app.views.ending import history
 from loopwright.app.worlds import ready_agents
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.output import json_option, loop_option, note, put, put_json, release_option
 from loopwright.cli.people_only import only_for_people
 from loopwright.errors import UsageError
 from loopwright.kernel.actions import Ask
@@ -37,6 +38,7 @@ class AnswerRecorded:
     command: str  # that goes on
     asks: str = ""  # what it asks next, where no step comes in between
     history: str = ""
+    allow: tuple[str, ...] = ()  # patterns under which tests that landed with an earlier task may be changed now
 
 
 @click.command("answer")
@@ -44,6 +46,7 @@ class AnswerRecorded:
 @loop_option
 @click.option("--text", "--reason", "text", default="", metavar="TEXT", help="Guidance, reason, or the answer itself.")
 @click.option("--merge", is_flag=True, help="With accept: integrate it into the starting branch, by your word.")
+@release_option
 @json_option(AnswerRecorded)
 @click.pass_obj
 def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> int:
@@ -53,7 +56,8 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     continue [N [TEXT]]   N more attempts (3)
     accept [--merge]      keep the best attempt, record what is wrong with it as debt
     history               show what every attempt came to, and ask again
-    revise TEXT           new guidance; the counters start anew
+    revise TEXT           new guidance; the counters start anew. What it names stays as it landed: --allow PATTERN
+                          lets a workflow change tests that an earlier task landed
     cancel                end the loop; every commit is kept
     TEXT                  the answer to a question of an agent, in one word or many
 
@@ -61,15 +65,17 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     """
     words = TypedAnswer(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
-        told = asyncio.run(_record(project, here, loop_id, words))
+        told, now = asyncio.run(_record(project, here, loop_id, words))
         if told.answered == _ASKS_AGAIN:
             told = replace(told, history=asyncio.run(history(project, told.loop)))
             note(told.history) if as_json else put(told.history)
         put_json(told) if as_json else put(_said(told))
+        if now is not None:
+            keep_shown(project, now)
     return 0
 
 
-async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> AnswerRecorded:
+async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> tuple[AnswerRecorded, View | None]:
     await only_for_people(project, here, "answer")
     question = await find_question(project, loop_id)
     said, waiting, asker = answer(question.ask, words), question.waiting, question.asker
@@ -79,14 +85,16 @@ async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer
         raise UsageError(why)
     recorded = await take_in(project, asker, said, note)
     goes_on = f"loop resume --loop {waiting.path[0]}" if recorded and said.choice != _ASKS_AGAIN else ""
-    return AnswerRecorded(
+    told = AnswerRecorded(
         loop=waiting.loop,
         path=waiting.path,
         answered=said.choice,
+        allow=said.allow,
         state="recorded" if recorded else "posted",
         command=goes_on,
         asks=_next_question(recorded) if goes_on and recorded else "",
     )
+    return told, recorded
 
 
 def _next_question(now: View) -> str:
@@ -99,8 +107,9 @@ def _example(said: Unclear) -> str:
 
 
 def _said(told: AnswerRecorded) -> str:
+    lets = f" Tests of earlier tasks that may be changed now: {', '.join(told.allow)}." if told.allow else ""
     if told.state == "posted":
-        return f"Told the controller that runs loop {told.loop}: {told.answered}."
+        return f"Told the controller that runs loop {told.loop}: {told.answered}.{lets}"
     asks = f"\nIt asks next: {told.asks}\n" if told.asks else " "
     tail = f"{asks}Go on with: {told.command}" if told.command else ""
-    return f"Loop {told.loop}: {told.answered} is recorded.{tail}"
+    return f"Loop {told.loop}: {told.answered} is recorded.{lets}{tail}"

@@ -13,7 +13,7 @@ from loopwright.app.rebuilding import rebuild_debt
 from loopwright.app.task_lists import drive_and_listen
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.cli.afterwards import decided_on, left_open, stays
+from loopwright.cli.afterwards import decided_on, left_open, stays, was_told
 from loopwright.cli.here import Here
 from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
@@ -86,15 +86,15 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
         _tell_people(result, manner)
         gate = left_open(result.view) if here.asks and not manner.unattended else None
         if gate is None or gate.id in asked:
-            return _answered(result, manner)
+            return _answered(project, result, manner)
         asked.add(gate.id)
         decided = complete(decided_on(project, here, result.view, gate))
         if isinstance(decided, StoppedBySignal):
             note(stays(gate))
-            _answered(replace(result, answer=replace(result.answer, interrupted=True)), manner)
+            _answered(project, replace(result, answer=replace(result.answer, interrupted=True)), manner)
             return decided.exit_code
         if decided.is_over:
-            return _answered(asyncio.run(told_of_ended(project, decided)), manner)
+            return _answered(project, asyncio.run(told_of_ended(project, decided)), manner)
         loop = decided
 
 
@@ -103,10 +103,11 @@ def _tell_people(result: Driven, manner: Manner) -> None:
         put(line)
 
 
-def _answered(result: Driven, manner: Manner) -> int:
+def _answered(project: Project, result: Driven, manner: Manner) -> int:
     if manner.as_json:
         tell_block(result)
         put_json(result.answer)
+    was_told(project, result.view)
     return result.exit_code
 
 

@@ -199,6 +199,17 @@ def allow_option(command: F) -> F:
     )(command)
 
 
+def release_option(command: F) -> F:
+    """A word afterwards, by the same rules."""
+    return click.option(
+        "--allow",
+        multiple=True,
+        metavar="PATTERN",
+        callback=_patterns,
+        help="With revise: tests under it that landed with an earlier task may be changed; repeatable.",
+    )(command)
+
+
 def _patterns(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in given:
         read = PATTERN.read(pattern)

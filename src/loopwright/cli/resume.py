@@ -6,10 +6,10 @@ from typing import Literal
 
 import click
 
+from loopwright.app.check_ins import gone_on
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.said import checked_in, take_in
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
@@ -65,13 +65,13 @@ async def prepare(
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
-    said = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
-    # What comes up by the changes, nobody has seen yet: it is asked.
-    chosen = await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
-    for each in (*said, *([changed.event] if changed else ())):
-        chosen = await take_in(project, chosen, each, note) or chosen
-    return chosen
+    asks = here.asks and not unattended
+    changed = _changed_settings(project, chosen, here, asks=asks)
+    news = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
+    # What comes up by the news, nobody has seen yet: it is asked.
+    return await gone_on(
+        project, chosen, "" if asks else here.who, (*news, *([changed.event] if changed else ())), note
+    )
 
 
 def _new_budget(said: NewBudget, changed: Changed | None) -> tuple[float | None, ...]:

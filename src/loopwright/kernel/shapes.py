@@ -84,6 +84,16 @@ def _short(value: str) -> str:
     return json.dumps(cut, ensure_ascii=not (cut.isprintable() and is_all_harmless(cut)))
 
 
+def each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """For JSON that others wrote: of two values of one key nobody can tell which is meant."""
+    table: dict[str, object] = {}
+    for key, value in pairs:
+        if key in table:
+            raise ValueError(f"the key {key!r} is there twice in one object")
+        table[key] = value
+    return table
+
+
 def few_digits(text: str) -> int:
     """A whole number of JSON. Python gives up on thousands of digits in words of its own; nobody means so many."""
     if len(text) > _MOST_DIGITS:

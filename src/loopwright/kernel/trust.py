@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from loopwright.kernel.changing import replace
-from loopwright.kernel.gates import evidence
+from loopwright.kernel.gates import evidence, matches
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 
 CanaryRule = Literal["gate", "warn", "off"]
@@ -35,14 +35,22 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandedBefore:
-    """What landed before in the same work: tests in it stay as they are, but for those that the task's `words` name."""
+    """What landed before in the same work: tests in it stay as they are, but for those that the task's `words` name and
+    those that a person let be changed."""
 
     commit: Commit = NO_COMMIT
     words: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # the person's patterns
     alone: bool = False  # they also have to pass without the tests that come now
 
-    def also_named(self, words: tuple[str, ...]) -> LandedBefore:
-        return replace(self, words=self.words + words) if self.commit and words else self
+    def also_allowed(self, patterns: tuple[str, ...]) -> LandedBefore:
+        return replace(self, allow=self.allow + patterns) if self.commit and patterns else self
+
+    def lets_change(self, path: str) -> bool:
+        return is_named(path, self.words) or self.is_allowed(path)
+
+    def is_allowed(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self.allow)
 
 
 class FileClass(StrEnum):

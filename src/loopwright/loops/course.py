@@ -16,7 +16,7 @@ from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.trust import Trust
-from loopwright.kernel.wording import ANSWERED, counted, guided, told_with_cause
+from loopwright.kernel.wording import counted, guided, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
@@ -149,6 +149,7 @@ class Course:
     gates: tuple[GateRecord, ...] = ()
     inquiries: tuple[Inquiry, ...] = ()
     answers: tuple[str, ...] = ()  # what people said about the work, for every role
+    released: tuple[str, ...] = ()  # patterns under which people let tests that landed before be changed
     advised: tuple[str, ...] = ()  # what agents advise the next attempt
     refusals: tuple[str, ...] = ()  # changes that a person rejected, for whoever makes them
     asked: int = 0
@@ -179,11 +180,6 @@ class Course:
 
     def trial_of(self, part: str) -> Trial:
         return next((trial for trial in self.trials if trial.part == part), self.trial)
-
-    @property
-    def guidance(self) -> tuple[str, ...]:
-        """What people said of their own accord: no question of an agent's stands in it."""
-        return tuple(said for said in self.answers if ANSWERED not in said)
 
     @property
     def unapproved(self) -> tuple[str, ...]:

@@ -327,12 +327,19 @@ def _gone_on(own: Machine[S, L], state: S, event: Answered) -> S:
         raise refusal(state, event, "continue needs a positive number")
     if event.choice == "revise" and not event.text.strip():
         raise refusal(state, event, "revise needs the new guidance as text")
-    told = (event.text,) if event.text.strip() else ()
+    told = (event.text + _let_change(event),) if event.text.strip() else ()
+    released = tuple(dict.fromkeys((*state.course.released, *event.allow)))
     advised = (event.advice,) if event.advice else ()
-    state = c.steered(state, answers=state.course.answers + told, advised=advised, reasons=())
+    state = c.steered(state, answers=state.course.answers + told, released=released, advised=advised, reasons=())
     if event.choice == "revise":
         return own.revised(state, event)
     return own.continued(state, replace(event, count=event.count or CONTINUE_BY_DEFAULT))
+
+
+def _let_change(event: Answered) -> str:
+    """For whoever makes it, at the end of the person's words; a part hears those with it already."""
+    told = f"\n\nMay be changed, although it landed before: {', '.join(event.allow)}"
+    return told if event.allow and event.choice == "revise" else ""
 
 
 def _decided(own: Machine[S, L], state: S, event: GateDecided) -> S:

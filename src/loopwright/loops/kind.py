@@ -23,6 +23,7 @@ S = TypeVar("S")
 
 Files = Mapping[str, str | None]  # path from the root of the repository -> its whole text; None: it is to be gone
 Data = dict[str, object]
+_NO_EARLIER = "--allow is for tests that landed with an earlier task, and this loop has no tasks that land one by one"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +135,11 @@ class Needs:
     stand_ins: Mapping[str, str] = field(default_factory=dict)  # by role: what is done where nobody plays it
 
 
+def releases_nothing(said: Answered, _agents: tuple[str, ...] = ()) -> str:
+    """Why a person cannot let tests of earlier tasks be changed, where there are no earlier tasks."""
+    return _NO_EARLIER if said.allow else ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[P, S]):
     loop: Loop[P, S]
@@ -179,7 +185,7 @@ class Kind(Generic[P, S]):
     queued: Callable[[S], tuple[Lane, ...]] = lambda _state: ()  # its parts that nobody is at, as rows
     summary: Callable[[S], str] = lambda _state: ""  # the line below its lanes
     has_lanes: bool = False  # its parts are shown as rows, and of the events only what is news
-    objection: Callable[[Answered, tuple[str, ...]], str] = lambda _said, _agents: ""  # by whom is ready here
+    objection: Callable[[Answered, tuple[str, ...]], str] = releases_nothing  # by whom is ready here
 
 
 AnyKind = Kind[Any, Any]

@@ -98,6 +98,8 @@ def test_whoever_changed_a_test_that_landed_before_hears_that_it_was_put_back(tm
         assert found[KEPT].startswith("The change to tests/test_two.py was put back")
         named = await here.report(second, step="s2", after=after(landed, "tests/test_two.py has to change"))
         assert (named.kept, faults_of(named)) == ((), ())
+        allowed = await here.report(second, step="s3", after=replace(after(landed), allow=("tests/test_t*.py",)))
+        assert (allowed.kept, faults_of(allowed)) == ((), ())
 
     asyncio.run(story())
 

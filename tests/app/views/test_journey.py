@@ -182,6 +182,7 @@ SENTENCES: list[tuple[Logged, str]] = [
     (CleanedUp(key=KEY, stay=("a", "b")), "cleaned up; every commit is kept; could not be removed: a, b"),
     (TimeReached(key=KEY), "the wait is over"),
     (Answered(key=KEY, choice="continue", count=3, by="ann"), "answered by ann: continue 3"),
+    (Answered(key=KEY, choice="revise", allow=("tests/a.py",)), "answered: revise, may change tests/a.py"),
     (Answered(key=KEY, choice="accept", merge=True), "answered: accept and merge"),
     (Answered(key=KEY, choice="revise", text="Use a list"), "answered: revise: Use a list"),
     (GateDecided(key=KEY, gate="protected", approved=True, evidence="e", by="ann"), "gate protected approved by ann"),

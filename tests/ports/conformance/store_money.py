@@ -10,9 +10,13 @@ from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, en
 ROOT, MIDDLE, LEAF, SIBLING = LoopId("root"), LoopId("middle"), LoopId("leaf"), LoopId("sibling")
 
 
-def _money(reserve: float = 0.0, release: float = 0.0, spend: float = 0.0, *, estimated: bool = False) -> Append:
-    money = {"reserve": reserve, "release": release, "spend": spend}
-    return Append(entries=(NewEvent(kind="Moved", data="{}", **money, estimated=estimated),))
+def _money(
+    reserve: float = 0.0, release: float = 0.0, spend: float = 0.0, *, estimated: bool = False, paid: bool = False
+) -> Append:
+    moved = NewEvent(
+        kind="Moved", data="{}", reserve=reserve, release=release, spend=spend, estimated=estimated, paid=paid
+    )
+    return Append(entries=(moved,))
 
 
 async def _amounts(store: Store, *loops: LoopId) -> list[tuple[float, float]]:
@@ -156,6 +160,17 @@ async def c40_one_guess_below_makes_a_guess_of_all_that_was_spent_above(fresh: F
         assert {row.id for row in await (await opened()).rows() if row.estimated} == {ROOT, MIDDLE, LEAF}
 
 
+async def c41_what_may_cost_does_not_begin_where_nothing_is_left_though_it_reserves_nothing(fresh: Fresh) -> None:
+    async with fresh() as opened:
+        store = await opened()
+        leaf, _ = await _tree(store, budget=0.5)
+        await store.append(LEAF, fence=leaf, expected=1, batch=_money(paid=True))
+        await store.append(LEAF, fence=leaf, expected=2, batch=_money(spend=0.5))
+        over = await raised(OverBudget, store.append(LEAF, fence=leaf, expected=3, batch=_money(paid=True)))
+        assert (over.loop, over.spent, over.wanted) == (ROOT, 0.5, 0.0)
+        await store.append(LEAF, fence=leaf, expected=3, batch=_money())
+
+
 MONEY: tuple[Contract, ...] = (
     c30_a_reservation_is_settled_by_what_was_spent,
     c31_a_reservation_that_does_not_fit_is_refused_with_the_numbers,
@@ -168,4 +183,5 @@ MONEY: tuple[Contract, ...] = (
     c38_a_loop_without_a_budget_has_no_limit,
     c39_a_child_whose_first_event_does_not_fit_is_not_made,
     c40_one_guess_below_makes_a_guess_of_all_that_was_spent_above,
+    c41_what_may_cost_does_not_begin_where_nothing_is_left_though_it_reserves_nothing,
 )

@@ -205,6 +205,7 @@ FIRST = (LOOP_KEY, "iterations", 0)
             "{",
             "progress.json: expected JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         ),
+        ('{"a": 1, "a": 2}', "progress.json: expected JSON: the key 'a' is there twice in one object"),
         ("[]", "progress.json: expected a JSON object with the key feedback_loop, found a list"),
         ("{}", "progress.json: feedback_loop is missing; give it an object"),
         (

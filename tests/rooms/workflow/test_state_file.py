@@ -145,6 +145,7 @@ def test_criteria_are_read_with_what_they_rest_on() -> None:
     ("text", "says"),
     [
         ("", "s.json: expected JSON: Expecting value: line 1 column 1 (char 0)"),
+        ('{"stage": "PLAN", "stage": "SHIP"}', "s.json: expected JSON: the key 'stage' is there twice in one object"),
         ("[" * 100_000, "s.json: expected JSON: maximum recursion depth exceeded"),
         ('{"version": 1' + "0" * 400 + "}", "s.json: expected JSON: 10000000000000000000… has more than 300 digits"),
         ('{"version": 1, "x": NaN}', "s.json: expected JSON: Out of range float values are not JSON compliant"),

@@ -23,6 +23,7 @@ from loopwright.kernel.shapes import (
     Path,
     Shape,
     choice,
+    each_key_once,
     expected,
     fitted,
     flag,
@@ -134,7 +135,7 @@ def read_result(data: bytes) -> Result:
     try:
         value = json.loads(
             data.decode("utf-8-sig"),
-            object_pairs_hook=_table,
+            object_pairs_hook=each_key_once,
             parse_constant=_no_constant,
             parse_float=_finite,
             parse_int=_whole_number,
@@ -191,15 +192,6 @@ def identified(report: AgentReport, code: Callable[[Finding], str]) -> AgentRepo
 
 
 # --- JSON ----------------------------------------------------------------------------------------
-
-
-def _table(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    table: dict[str, object] = {}
-    for key, value in pairs:
-        if key in table:
-            raise ValueError(f"the key {key!r} is there twice in one object")
-        table[key] = value
-    return table
 
 
 def _no_constant(name: str) -> NoReturn:

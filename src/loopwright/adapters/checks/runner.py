@@ -19,7 +19,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit
-from loopwright.kernel.trust import CanaryRule, Classed, FileClass, Trust, is_named
+from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -107,7 +107,7 @@ class CommandChecks:
             return seen, ()
         let = frozenset(each.change.path for each in (*seen.approved, *(it for it in seen.classed if it.allowed)))
         since = tuple(
-            replace(each, allowed=True) if _may_change(each, let, before.words) else each
+            replace(each, allowed=True) if _may_change(each, let, before) else each
             for each in await classifier.classify(before.commit, run.commit)
         )
         gated = tuple(each for each in since if each.is_gated)
@@ -137,7 +137,7 @@ class CommandChecks:
         return await composed(classed, commit, trust, approved, checkouts=outfit.checkouts, source=outfit.source)
 
 
-def _may_change(each: Classed, let: frozenset[str], words: tuple[str, ...]) -> bool:
+def _may_change(each: Classed, let: frozenset[str], before: LandedBefore) -> bool:
     """By a person's word, or a test that the task is about."""
     path = each.change.path
-    return path in let or (each.kind is FileClass.CHANGED_TEST and is_named(path, words))
+    return path in let or before.is_allowed(path) or (each.kind is FileClass.CHANGED_TEST and before.lets_change(path))

@@ -12,7 +12,6 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.kernel.model import Commit, Demand, Tree, is_forbidden
 from loopwright.kernel.programs import beside, named_files, started_by, started_files
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import is_named
 
 _LARGEST = 256 * 1024  # bytes of a script that is looked into
 _DEEPEST = 3  # scripts that start scripts
@@ -44,13 +43,13 @@ async def stand_ins(desk: Desk, demand: Demand) -> tuple[StandIn, ...]:
 
 async def _landed(desk: Desk, demand: Demand, judging: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """What the command names or starts and was changed since; and what of it is merely named."""
-    source, words = desk.outfit.source, desk.run.after.words
+    source, after = desk.outfit.source, desk.run.after
     origin = _Origin(desk=desk, commit=demand.landed, there=frozenset(await source.paths(demand.landed)))
     started = frozenset(started_files(demand.argv, origin.there))
     named = origin.there.intersection(named_files(demand.argv))
     found = await origin.with_followed(started | named)
     changed = {each.path for each in await source.changes(demand.landed, desk.run.commit)}
-    landed = frozenset(path for path in (found & changed) - judging if not is_named(path, words))
+    landed = frozenset(path for path in (found & changed) - judging if not after.lets_change(path))
     return landed, (landed & named) - started
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.config.keys import PATTERN
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
+from loopwright.kernel.shapes import Problem
 
 _CANCEL_WORDS = ("cancel", "stop", "abort", "abandon")
 _YES = ("y", "yes")
 _NEEDS_TEXT = {"revise": "the new guidance", "answer": "the answer"}
+_ALLOW = "--allow"
 _MOST = 1000  # iterations that one answer may grant
 
 
@@ -24,6 +27,7 @@ class Unclear:
 
 
 _ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
+_ONLY_REVISE_ALLOWS = Unclear("only revise takes --allow")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,7 @@ class TypedAnswer:
     words: tuple[str, ...]
     text: str = ""  # given apart from the words
     merge: bool = False
+    allow: tuple[str, ...] = ()
     by: str = ""
 
 
@@ -79,13 +84,17 @@ def answer(ask: Ask, typed: TypedAnswer) -> Answered | Unclear:
         return Unclear(f"{' '.join(typed.words)!r} is not one of the options: {options}")
     if typed.text.strip():
         return Unclear("the answer was given twice: as words and with --text")
-    return _ONLY_ACCEPT_MERGES if typed.merge else _free(ask, " ".join(typed.words).strip(), typed.by)
+    if typed.merge or typed.allow:
+        return _ONLY_ACCEPT_MERGES if typed.merge else _ONLY_REVISE_ALLOWS
+    return _free(ask, " ".join(typed.words).strip(), typed.by)
 
 
 def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | Unclear:
     """An option, and the words after it: a number, text, or none, as it takes them."""
     needs = next((o.needs for o in ask.options if o.choice == choice), "") or _NEEDS_TEXT.get(choice, "")
-    count, text, merge = "", "", typed.merge
+    count, text, merge, allow = "", "", typed.merge, typed.allow
+    if choice == "revise":
+        allow, rest = _let_change(allow, rest)
     if choice == "continue":
         count, _, text = rest.partition(" ")
         if count and not _is_count(count):
@@ -98,13 +107,39 @@ def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | 
         return Unclear(f"{choice} takes no more words, and {rest!r} came after it")
     if text and typed.text.strip():
         return Unclear(f"the text of {choice} was given twice: as words and with --text")
-    if merge and choice != "accept":
-        return _ONLY_ACCEPT_MERGES
-    if needs and not (text or typed.text).strip():
-        return Unclear(f"{choice} needs {needs} as text", choice, needs.removeprefix("the ").removeprefix("new "))
-    return Answered(
-        key=ask.key, choice=choice, count=int(count or 0), text=text or typed.text, merge=merge, by=typed.by
+    said = Answered(
+        key=ask.key,
+        choice=choice,
+        count=int(count or 0),
+        text=text or typed.text,
+        merge=merge,
+        allow=allow,
+        by=typed.by,
     )
+    return _lacking(said, needs) or said
+
+
+def _let_change(allow: tuple[str, ...], rest: str) -> tuple[tuple[str, ...], str]:
+    """At the prompt `--allow PATTERN` stands before the guidance."""
+    while rest.split(" ", 1)[0] == _ALLOW:
+        pattern, _, rest = rest.removeprefix(_ALLOW).strip().partition(" ")
+        allow, rest = (*allow, pattern), rest.strip()
+    return allow, rest
+
+
+def _lacking(said: Answered, needs: str) -> Unclear | None:
+    if said.merge and said.choice != "accept":
+        return _ONLY_ACCEPT_MERGES
+    if said.allow and said.choice != "revise":
+        return _ONLY_REVISE_ALLOWS
+    for pattern in said.allow:
+        read = PATTERN.read(pattern)
+        if isinstance(read, Problem):
+            return Unclear(f"{_ALLOW} {pattern!r}: {read.says}")
+    if needs and not said.text.strip():
+        wants = " ".join((said.choice, *(f"{_ALLOW} {pattern}" for pattern in said.allow)))
+        return Unclear(f"{said.choice} needs {needs} as text", wants, needs.removeprefix("the ").removeprefix("new "))
+    return None
 
 
 def _choice(ask: Ask, word: str) -> str | None:

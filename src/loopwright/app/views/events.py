@@ -90,7 +90,8 @@ def said_in_words(event: Said) -> str:
         case Answered():
             amount = f" {event.count}" if event.count else ""
             merge = " and merge" if event.merge else ""
-            return f"answered{by}: {one_line(event.choice, 60)}{amount}{merge}" + _because(event.text)
+            allow = f", may change {one_line(', '.join(event.allow), 200)}" if event.allow else ""
+            return f"answered{by}: {one_line(event.choice, 60)}{amount}{merge}{allow}" + _because(event.text)
         case GateDecided():
             word = "approved" if event.approved else "rejected"
             return f"gate {one_line(event.gate, 60)} {word}{by}" + _because(event.reason)

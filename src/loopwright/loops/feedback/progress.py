@@ -11,7 +11,20 @@ from typing import Any, Literal
 from loopwright.errors import ConfigError
 from loopwright.kernel.findings import cut, identify
 from loopwright.kernel.model import Finding, Severity, Verdict
-from loopwright.kernel.shapes import Path, Problem, choice, few_digits, fitted, flag, keyed, several, shown, text, whole
+from loopwright.kernel.shapes import (
+    Path,
+    Problem,
+    choice,
+    each_key_once,
+    few_digits,
+    fitted,
+    flag,
+    keyed,
+    several,
+    shown,
+    text,
+    whole,
+)
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import FAILURE, told_in_full
 from loopwright.loops.feedback.iterations import (
@@ -117,7 +130,7 @@ def read_progress(text: str, path: str = "progress.json") -> Adopted:
         return ConfigError(path, shown(at), says)
 
     try:
-        whole_file = fitted(PROGRESS, json.loads(text, parse_int=few_digits), error)
+        whole_file = fitted(PROGRESS, json.loads(text, parse_int=few_digits, object_pairs_hook=each_key_once), error)
     except (ValueError, RecursionError) as failure:
         raise ConfigError(path, "", f"expected JSON: {failure}") from failure
     loop = whole_file["feedback_loop"]

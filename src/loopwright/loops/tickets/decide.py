@@ -160,7 +160,7 @@ def _checks(state: TicketsState) -> RunChecks:
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         also=state.plan.also,
-        after=state.plan.after.also_named(state.course.guidance),
+        after=state.plan.after.also_allowed(state.course.released),
         why="the engine's own judgement: tests, build and coverage decide",
     )
     taken = best_to_take(state) if state.course.accepted else None

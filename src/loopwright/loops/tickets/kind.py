@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopwright.kernel.events import Answered
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.loops.kind import Kind, Needs, Words
+from loopwright.loops.kind import Kind, Needs, Words, releases_nothing
 from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.request import Tickets
@@ -56,7 +56,7 @@ def _objection(said: Answered, agents: tuple[str, ...]) -> str:
     """Why a role cannot be given to whom a person names: only the configuration knows who there is."""
     name = said.text.replace("+", "=").partition("=")[2].strip() if said.choice == "reassign" else ""
     if not name or name in agents:
-        return ""
+        return releases_nothing(said)
     return f"no agent called {name!r} is ready here; there are {', '.join(agents) or 'none'}"
 
 

@@ -118,7 +118,9 @@ def _retry(task: WorkTask) -> Answered | None:
     """One attempt more, with what the panel advises and what people have said since its loop heard of them."""
     if task.over or task.asking == NO_KEY:
         return None
-    return Answered(key=task.asking, choice="continue", count=1, text=task.guidance, advice=task.advice)
+    return Answered(
+        key=task.asking, choice="continue", count=1, text=task.guidance, allow=task.allow, advice=task.advice
+    )
 
 
 def must_nots(state: WorkflowState) -> tuple[Demand, ...]:
@@ -223,8 +225,8 @@ def _check(state: WorkflowState, task: WorkTask) -> RunChecks:
     earlier = tuple(each for each in state.promised if each.name != task.id)
     why = f"{task.id} on the merged tree, with {counted(len(earlier), 'command')} of what is done"
     checks = _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
-    landed = LandedBefore(commit=state.tip, words=words_of(task), alone=True)
-    return replace(checks, after=landed.also_named(state.course.guidance))
+    landed = LandedBefore(commit=state.tip, words=words_of(task), allow=state.course.released, alone=True)
+    return replace(checks, after=landed)
 
 
 def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) -> RunChecks:

@@ -97,6 +97,7 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
     ),
     starts='loop start "REQUEST"',
     needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED), stand_ins=_STAND_INS),
+    objection=lambda _said, _agents: "",
     title=lambda params: params.request.strip().partition("\n")[0],
     brief=brief.render,
     closing=closing.lines,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import posixpath
+import re
 from typing import Any
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Demand, Key
 from loopwright.kernel.programs import named_files
-from loopwright.kernel.trust import is_named
+from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.loops.workflow.state import Inner, WorkflowState, WorkTask, child_name
 
 
@@ -41,7 +41,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "base": task.start,
         "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
         "lands": False,
-        "after": {"commit": task.start, "words": list(words_of(task))},
+        "after": plain(LandedBefore(commit=task.start, words=words_of(task), allow=task.allow)),
         "before": plain(state.course.before),
         "also": plain(verifies(task)),
         "trust": plain(plan.trust.on(state.ground)),
@@ -63,9 +63,25 @@ def _said(given: dict[str, Any], inner: Inner, task: WorkTask) -> dict[str, str]
 
 
 def words_of(task: WorkTask) -> tuple[str, ...]:
-    """What it was asked for in: a file that is named there is its business. What the engine names is not."""
+    """What it was asked for in: a file that is named there is its business. What the engine names is not, and what is
+    named to be left alone is not."""
     asked = task.asked or task.plan
-    return tuple(filter(None, (asked.subject, asked.description, *asked.files)))
+    return tuple(filter(None, (*_asking(asked.subject), *_asking(asked.description), *asked.files)))
+
+
+# A list goes on over lines and commas, and "e.g. tests/" over a full stop: only a new sentence leaves a refusal behind.
+_SENTENCES = re.compile(r"(?<=[.!?;])\s+(?=[A-Z])|(?<=;)\s+")
+_REFUSAL = re.compile(
+    r"\b(?:not|cannot|never|no|nor|without|except|avoid|keep|keeps|stay|stays|remain|remains|unchanged|untouched|leave"
+    r"|leaves)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+
+
+def _asking(text: str) -> tuple[str, ...]:
+    if not _REFUSAL.search(text):
+        return (text,)
+    return tuple(each for each in _SENTENCES.split(text) if not _REFUSAL.search(each))
 
 
 def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:
@@ -80,13 +96,9 @@ def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:
 
 
 def _is_to_change(task: WorkTask, demand: Demand) -> bool:
-    """What it starts, or what lies beside that: a script may well need it."""
-    words, asked = words_of(task), task.asked or task.plan
-    files = [path for path in named_files(demand.argv) if "/" in path or "." in path]
-    folders = {posixpath.dirname(path) for path in files} - {""}
-    return any(is_named(path, words) for path in files) or any(
-        posixpath.dirname(each) in folders for each in asked.files
-    )
+    """Only what it names itself: who may change one script of a folder may not bend the others for good."""
+    words = words_of(task)
+    return any(is_named(path, words) for path in named_files(demand.argv) if "/" in path or "." in path)
 
 
 def verifies(task: WorkTask) -> tuple[Demand, ...]:

@@ -183,6 +183,7 @@ def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
         refusals=len(state.course.refusals),
         told=len(said),
         guidance="" if task.over else "\n\n".join(said[task.told :]),
+        allow=state.course.released,
     )
     is_still_there = task.origin == "red" and task.start and task.made_on == state.whole  # both together, and no more
     # What is held back conflicts as well: whoever does not have it before them would run into it for ever.

@@ -144,6 +144,7 @@ class WorkTask:
     refusals: int = 0  # how many of what people rejected its loop was told when it was begun
     told: int = 0  # how many of what people said about the work it has heard
     guidance: str = ""  # what they have said since, for the next attempt
+    allow: tuple[str, ...] = ()  # patterns under which they let it change tests that landed before it
     start: Commit = NO_COMMIT  # where its maker begins
     made_on: Commit = NO_COMMIT  # what its commit is a change to
     commit: Commit = NO_COMMIT  # what its loop made, or has come to

@@ -19,6 +19,7 @@ from loopwright.kernel.shapes import (
     Problem,
     Shape,
     choice,
+    each_key_once,
     expected,
     few_digits,
     fitted,
@@ -254,7 +255,7 @@ def read_state(content: str, name: str = "workflow-state.json") -> StateFile:
         return ConfigError(name, shown(at), says)
 
     try:
-        data = json.loads(content, parse_int=few_digits)
+        data = json.loads(content, parse_int=few_digits, object_pairs_hook=each_key_once)
         json.dumps(data, ensure_ascii=False, allow_nan=False).encode()  # what no log can hold: half a character
     except (ValueError, RecursionError) as failure:
         raise ConfigError(name, "", f"expected JSON: {failure}") from failure

@@ -205,7 +205,7 @@ def _kept(state: WorkflowState) -> str:
         if task.standing is not TaskStanding.DONE and KEPT in [each.rule for each in task.failures]:
             return (
                 f" {task.id} changes a test that landed with an earlier task, which stays as it landed. If that test"
-                " has to change: `loop answer revise` with guidance that names the file lets it."
+                " has to change: `loop answer revise --allow FILE GUIDANCE` lets it; guidance alone does not."
             )
     return ""
 
