@@ -255,6 +255,7 @@ def nested(project: Project) -> AnthologyParams:
     return AnthologyParams(kind="anthology", params=encode(inner), base=project.head)
 
 
+@pytest.mark.measured
 def test_three_deep_a_cancel_at_the_root_ends_everything_below(poetry: Callable[[str], Poetry]) -> None:
     here = poetry(POET + PLEASED)
     root = here.begin("anthology", nested)
@@ -271,6 +272,7 @@ def test_three_deep_a_cancel_at_the_root_ends_everything_below(poetry: Callable[
     assert (refused.code, f"loop {root} has ended, so nobody would act on gate taste@" in refused.err) == (3, True)
 
 
+@pytest.mark.measured
 def test_a_gate_below_a_root_that_has_ended_takes_no_decision(poetry: Callable[[str], Poetry]) -> None:
     here = poetry(POET + PLEASED)
     root = here.begin("anthology", nested)

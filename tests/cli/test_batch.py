@@ -1,5 +1,7 @@
 """Many artifacts at once, through the command line."""
 
+import asyncio
+import os
 import re
 import shutil
 from pathlib import Path
@@ -7,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from loopwright.app.loops import view
+from loopwright.app.project import open_project
+from loopwright.app.views.ending import unresolved_text
 from tests.cli.projects import CONFIG, Sample
 from tests.cli.reviews import blocks, finding, fixes, reviewable
 from tests.kept import Kept
@@ -138,6 +143,15 @@ def test_accepting_takes_what_is_blocked_with_what_is_known(stopped: Sample) -> 
 def test_the_history_is_that_of_what_is_blocked(stopped: Sample) -> None:
     shown = stopped.loop("answer", "history").out
     assert re.findall(r"Review \d: \w+: \S+", shown) == [f"Review {n}: CHECK_BLOCKED: docs/c.md" for n in (1, 2, 3)]
+
+
+def test_what_is_unresolved_is_told_before_a_person_decides(stopped: Sample) -> None:
+    async def told() -> str:
+        project = open_project(stopped.repo.path, os.environ)
+        (batch,) = (row.id for row in await project.store.rows() if row.parent is None)
+        return await unresolved_text(project, await view(project, batch))
+
+    assert asyncio.run(told()).startswith("docs/c.md: MAX_LOOPS_REACHED (3 reviews, 2 fixes, 1 unresolved)\n")
 
 
 def test_status_counts_the_parts_and_names_those_that_are_stuck(stopped: Sample) -> None:
