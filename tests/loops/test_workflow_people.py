@@ -193,6 +193,7 @@ def test_with_nothing_landed_nothing_is_accepted_but_the_base() -> None:
         told = closing.lines(ended, outcome(ended))
         assert told[-1] == "Result: none; nothing has landed."
         assert (take_command(outcome(ended)), closing.owed(ended, "ann")[4]) == ("", "- **Branch**: (none)")
+        assert outcome(ended).not_merged == ("nothing has landed" if into else "")
 
 
 # --- answers --------------------------------------------------------------------------------------------------------

@@ -82,7 +82,8 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
     else:
         if landed.landed == own.base(state) and not state.course.held:
             # Its branch stands where the base does: nobody is told to take that.
-            landed = replace(landed, branch="", merged_into="", not_merged="", take="", note="")
+            not_merged = "nothing has landed" if landed.merged_into or landed.not_merged else ""
+            landed = replace(landed, branch="", merged_into="", not_merged=not_merged, take="", note="")
         outcome = replace(
             outcome,
             commit=landed.commit,

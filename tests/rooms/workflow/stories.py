@@ -7,15 +7,17 @@ from typing import Any
 
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created, Ended, Logged, Started
-from loopwright.kernel.model import Key, LoopId, Outcome
+from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.kernel.record import Record
 from loopwright.loops.kind import Scene
+from loopwright.loops.workflow import files
 from loopwright.loops.workflow.past import WorkflowPast, folded
 from loopwright.loops.workflow.state import WorkflowState
 from tests.loops import workflow as w
 
 LOOP = LoopId("auth-1")
 AT = 1_770_285_600.0  # 2026-02-05T10:00:00Z
+VERIFIED = Outcome(ending=Ending.VERIFIED, attempts=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +53,14 @@ class Story:
 
 def story(state: WorkflowState) -> Story:
     return Story(state=state).noted(Created(kind="workflow", params="{}"))
+
+
+def finished() -> Story:
+    """One task, reviewed, verified, landed."""
+    begun = story(w.planned()).begun(1)
+    told = begun.then(*w.does(1), *w.seen(), *w.thoroughly(), w.At("verify", w.GREEN), w.SAID, w.LANDED)
+    return told.over(VERIFIED)
+
+
+def page(told: Story, status: str = "running", **given: Any) -> str:  # noqa: ANN401 - the fields of a scene
+    return files.render(told.scene(status, **given))[".loop/PROGRESS.md"] or ""

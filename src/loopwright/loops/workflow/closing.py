@@ -104,13 +104,16 @@ def report(state: WorkflowState, outcome: Outcome, cost: str) -> tuple[str, ...]
 
 
 def so_far(state: WorkflowState) -> tuple[str, ...]:
-    return tuple(sentence(task) for task in state.tasks)
+    is_over = state.course.outcome is not None
+    return tuple(sentence(task, is_over=is_over) for task in state.tasks)
 
 
-def sentence(task: WorkTask) -> str:
+def sentence(task: WorkTask, *, is_over: bool = False) -> str:
+    """Nobody goes on with what was not done when it ended."""
+    stands = "not done" if is_over and task.standing is not TaskStanding.DONE else _STANDS[task.standing]
     tries = f" ({counted(task.attempts, 'attempt')})" if task.attempts else ""
     why = f": {one_line(task.why, 200)}" if task.why and task.standing is not TaskStanding.DONE else ""
-    return f"{task.id}, wave {task.wave}: {one_line(task.plan.subject, 120)}; {_STANDS[task.standing]}{tries}{why}"
+    return f"{task.id}, wave {task.wave}: {one_line(task.plan.subject, 120)}; {stands}{tries}{why}"
 
 
 def _result(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:

@@ -240,13 +240,19 @@ def task_lines(state: WorkflowState, begun: frozenset[int] = frozenset()) -> tup
             id=task.id,
             subject=task.plan.subject,
             wave=task.wave,
-            status=task_status(task),
+            status=_status(state, task),
             blocked_by=_blocked_by(state, task),
             assigned=index in begun,
             note=_note(state, task),
         )
         for index, task in enumerate(state.tasks)
     )
+
+
+def _status(state: WorkflowState, task: WorkTask) -> TaskStatus:
+    """When it has ended nothing is in progress any more."""
+    is_left = state.course.outcome is not None and task.standing is not TaskStanding.DONE
+    return "pending" if is_left else task_status(task)
 
 
 def task_status(task: WorkTask) -> TaskStatus:
@@ -259,6 +265,8 @@ def _blocked_by(state: WorkflowState, task: WorkTask) -> tuple[str, ...]:
 
 
 def _note(state: WorkflowState, task: WorkTask) -> str:
+    if state.course.outcome is not None:
+        return task.outside
     if task.standing is TaskStanding.MERGING and task.instead is not None:
         return f"{state.tasks[task.instead].id} brings it in"
     if task.standing is TaskStanding.COUNSEL:
