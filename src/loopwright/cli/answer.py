@@ -70,7 +70,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
             told = replace(told, history=asyncio.run(history(project, told.loop)))
             note(told.history) if as_json else put(told.history)
         put_json(told) if as_json else put(_said(told))
-        if now is not None:
+        if now is not None and told.command:  # what asks again was not printed
             keep_shown(project, now)
     return 0
 

@@ -30,6 +30,7 @@ class Candidate:
     gated: tuple[Classed, ...]  # what needs a person's word, approved or not
     held: tuple[Classed, ...]  # what of it nobody has approved and the runs do without
     waiting: tuple[Classed, ...]  # what of it nobody has approved and no run can do without
+    before: Tree | None = None  # what landed before, where nobody may change a test of it
     earlier: Tree | None = None  # the product as it would land with the tests that landed before, and no others
 
     @property

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
-from loopwright.adapters.checks.ids import Outcomes, file_of, read_back
+from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back
 from loopwright.adapters.checks.node_links import links_around
 from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
@@ -44,6 +45,12 @@ class Outfit:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
         held = await book.find(receipt)
         return (read_back(await self.store.fetch(held.ids)) or ()) if held and held.ids else ()
+
+    async def not_run(self, before: Iterable[str], now: Iterable[str], book: ReceiptBook) -> tuple[str, ...]:
+        """Tests of the first runs that the others did not run, or skipped."""
+        then, since = [[each for receipt in of for each in await self.ids(receipt, book)] for of in (before, now)]
+        missed = lost(tuple(then), tuple(since))
+        return (*missed.gone, *missed.skipped)
 
     async def files_with_tests(self, specs: tuple[CheckSettings, ...], base: Commit) -> frozenset[str]:
         """Files that tests of the base were collected from, as far as it was run: their examples are tests, too."""

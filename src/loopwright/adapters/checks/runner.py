@@ -120,7 +120,9 @@ class CommandChecks:
         if before.alone:
             on = Trust(base=before.commit)
             then = await composed(since, run.commit, on, (), checkouts=outfit.checkouts, source=outfit.source)
-            seen = replace(seen, earlier=then.judging if then.judging != landing else None)
+            is_fixed = not before.allow and not any(each.allowed for each in since)
+            earlier = then.judging if then.judging != landing else None
+            seen = replace(seen, earlier=earlier, before=then.base if is_fixed else None)
         held = frozenset(each.change.path for each in seen.held)  # of these another sentence tells
         return seen, tuple(sorted((whole | texts.keys()) - held))
 

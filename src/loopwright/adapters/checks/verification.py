@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.drops import Drops
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
@@ -64,12 +65,8 @@ class Verification:
         if differs and _is_green(judging):
             landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
         findings = await signs
-        if seen.earlier is not None and landing and _is_green(landing):
-            # Tests that come now could patch what those of before look at.
-            apart = tuple(spec for spec in self.specs if spec.report != "coverage")
-            alone = tuple(map(_without_floor, await self.desk.results(apart, seen.earlier, judges)))
-            if not _is_green(alone):
-                landing, findings = alone, (*findings, engine_finding("needs-its-own-tests", _ALONE))
+        failed, told = await self._by_what_landed(judges) if _is_green((*judging, *landing)) else ((), ())
+        landing, findings = failed or landing, (*findings, *told)
         green = _is_green((*judging, *landing))
         also = await demanded(self.desk) if green else ()
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
@@ -94,6 +91,23 @@ class Verification:
             would_drop=_gone(whole),
             written=_written(seen.classed),
         )
+
+    async def _by_what_landed(self, judges: Drops) -> tuple[tuple[CheckResult, ...], tuple[Finding, ...]]:
+        """Tests of before also pass by themselves: those that come now could patch what they look at. And all of them
+        are still run: the product could make them vanish."""
+        desk, seen = self.desk, self.desk.seen
+        apart = tuple(spec for spec in self.specs if spec.report != "coverage")
+        alone: tuple[CheckResult, ...] = ()
+        if seen.earlier is not None:
+            alone = tuple(map(_without_floor, await desk.results(apart, seen.earlier, judges)))
+            if not _is_green(alone):
+                return alone, (engine_finding("needs-its-own-tests", _ALONE),)
+        if seen.before is None:
+            return (), ()
+        now = alone or await desk.results(apart, seen.landing, judges)
+        then = await desk.results(apart, seen.before, judges)
+        missed = await desk.outfit.not_run([each.receipt for each in then], [each.receipt for each in now], desk.book)
+        return (), (engine_finding("landed-tests-gone", _not_run(missed)),) if missed else ()
 
     def _leaves_nothing(self, judging: tuple[CheckResult, ...], canary: Canary | None) -> bool:
         """Where the base has no test, new ones have to show something: what lands besides them is not enough."""
@@ -220,6 +234,11 @@ def _some(names: tuple[str, ...]) -> str:
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test for result in results for test in result.gone))
+
+
+def _not_run(tests: tuple[str, ...]) -> str:
+    named = ", ".join(tests[:_NAMED]) + (f" and {len(tests) - _NAMED} more" if tests[_NAMED:] else "")
+    return f"tests that landed before are no longer run, or skipped now: {named}"
 
 
 def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:

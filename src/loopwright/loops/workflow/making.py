@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from loopwright.kernel.changing import replace
@@ -63,25 +62,9 @@ def _said(given: dict[str, Any], inner: Inner, task: WorkTask) -> dict[str, str]
 
 
 def words_of(task: WorkTask) -> tuple[str, ...]:
-    """What it was asked for in: a file that is named there is its business. What the engine names is not, and what is
-    named to be left alone is not."""
-    asked = task.asked or task.plan
-    return tuple(filter(None, (*_asking(asked.subject), *_asking(asked.description), *asked.files)))
-
-
-# A list goes on over lines and commas, and "e.g. tests/" over a full stop: only a new sentence leaves a refusal behind.
-_SENTENCES = re.compile(r"(?<=[.!?;])\s+(?=[A-Z])|(?<=;)\s+")
-_REFUSAL = re.compile(
-    r"\b(?:not|cannot|never|no|nor|without|except|avoid|keep|keeps|stay|stays|remain|remains|unchanged|untouched|leave"
-    r"|leaves)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
-
-
-def _asking(text: str) -> tuple[str, ...]:
-    if not _REFUSAL.search(text):
-        return (text,)
-    return tuple(each for each in _SENTENCES.split(text) if not _REFUSAL.search(each))
+    """The files that it was planned to change. A sentence may name one to say that it stays, and what the engine says
+    of a task is no plan."""
+    return (task.asked or task.plan).files
 
 
 def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:

@@ -91,7 +91,8 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     )
     if outcome.ending in _PASSED:
         return advanced(_made(state, index, task, outcome))
-    if _did_nothing(outcome) and task.plan.verify:
+    # What is to bring the work of another in has not done so by leaving everything as it is.
+    if _did_nothing(outcome) and task.plan.verify and task.origin not in ("conflict", "red"):
         # Now it is its own maker who says so: if that is not true, it was an attempt.
         return advanced(_aboard(state, index, replace(task, claims=True, outside="")))
     if task.over:
