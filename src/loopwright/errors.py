@@ -83,12 +83,12 @@ class AgentNotFound(PortError):
 
 
 class AgentGarbled(PortError):
-    """The result file is not what the contract asks for."""
+    """The result file is not what the contract asks for. What it says that it cost is believed all the same."""
 
     port = "agent"
 
-    def __init__(self, why: str) -> None:
-        self.why = why
+    def __init__(self, why: str, usd: float | None = None) -> None:
+        self.why, self.usd = why, usd
         super().__init__(f"the agent's result cannot be read: {why}")
 
 

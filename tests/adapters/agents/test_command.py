@@ -150,6 +150,15 @@ def test_a_bad_result_of_a_maker_is_garbled_too(bench: Bench) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("usage", "usd"), [('{"usd": 1.5}', 1.5), ('{"usd": -1}', None), ('{"usd": true}', None), ("[]", None)]
+)
+def test_what_a_bad_result_says_that_it_cost_is_counted(bench: Bench, usage: str, usd: float | None) -> None:
+    answer = bench.answer(raw(f'{{"status": "done", "summary": 1, "usage": {usage}}}'))
+    assert isinstance(answer, AgentFailed)
+    assert (answer.reason, answer.usage.usd) == ("garbled", usd)
+
+
 def test_a_judge_that_is_blocked_need_not_judge(bench: Bench) -> None:
     answer = bench.answer(result({"status": "needs_clarification"}), needs_verdict=True)
     assert isinstance(answer, AgentReported)

@@ -70,7 +70,8 @@ class CallableAgent:
             usage = replace(result.usage, seconds=seconds)
             report = replace(with_verdict(run, result.report), agent=self.name)
         except AgentGarbled as error:
-            return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=usage)
+            cost = replace(usage, usd=error.usd) if usage.usd is None else usage
+            return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=cost)
         report = identified(report, lambda finding: code_line(run.folder, finding))
         return AgentReported(key=run.key, report=report, usage=usage)
 

@@ -168,7 +168,8 @@ class CommandAgent:
 
     def _usage(self, place: RunPlace, ended: StepEnded, found: Result | AgentGarbled | None) -> Usage:
         """What it says; of tokens that it says nothing about, no fewer than what went in and came out."""
-        said = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
+        garbled = Usage(usd=found.usd) if isinstance(found, AgentGarbled) else Usage()
+        said = replace(found.usage if isinstance(found, Result) else garbled, seconds=ended.seconds)
         if not self.silent_tokens or (isinstance(found, Result) and found.counted):
             return said
         seen = ended.stdout_bytes + ended.stderr_bytes + len(read_regular(place.brief, SIZE_LIMIT) or b"")

@@ -152,7 +152,7 @@ def read_result(data: bytes) -> Result:
 def check_result(value: object) -> Result:
     """From data that is already parsed, as a Python callable hands it over."""
     clean = _cleaned(value, "$", 0)
-    data = fitted(RESULT, clean, lambda at, says: AgentGarbled(f"{_place(at)}: {says}"))
+    data = fitted(RESULT, clean, lambda at, says: AgentGarbled(f"{_place(at)}: {says}", _cost_in(clean)))
     notes = {shown(at): held for at, field, held in given(RESULT, clean) if field is None}
     extras = {key: held for key, held in data.items() if key not in _REPORTED}
     findings = sorted((_finding(each) for each in data.get("findings", ())), key=lambda finding: finding.severity.rank)
@@ -173,6 +173,15 @@ def check_result(value: object) -> Result:
         extras=json.dumps(extras, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
     )
     return Result(report, usage, counted=not {"input_tokens", "output_tokens"}.isdisjoint(data.get("usage", {})))
+
+
+def _cost_in(value: object) -> float | None:
+    """Of a result that is wrong elsewhere: the money is gone, whatever else it says."""
+    usage = value.get("usage") if isinstance(value, dict) else None
+    usd = usage.get("usd") if isinstance(usage, dict) else None
+    if not isinstance(usd, int | float) or isinstance(usd, bool):
+        return None
+    return float(usd) if 0 <= usd < math.inf else None
 
 
 def _is_believed(usage: Usage) -> bool:
