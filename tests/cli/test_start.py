@@ -330,6 +330,15 @@ def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_show
     assert list((made.repo.path / ".loop" / "shown").iterdir()) == []
 
 
+def test_what_shows_the_history_has_not_shown_the_check_in(tmp_path: Path) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
+    assert started(made).code == 4
+    for file in (made.repo.path / ".loop" / "shown").iterdir():
+        file.unlink()  # as if its controller had died before it was printed
+    assert made.loop("answer", "history").code == 0
+    assert made.loop("resume", "--unattended").code == 4
+
+
 def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:
     made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
     done = started(made, "--shape", "tool")

@@ -35,11 +35,11 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandedBefore:
-    """What landed before in the same work: tests in it stay as they are, but for those that the task's `words` name and
-    those that a person let be changed."""
+    """What landed before in the same work: tests in it stay as they are, but for those that the task was planned to
+    change and those that a person let be changed."""
 
     commit: Commit = NO_COMMIT
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # the plan's files of the task, as it names them
     allow: tuple[str, ...] = ()  # the person's patterns
     alone: bool = False  # they also have to pass without the tests that come now
 
