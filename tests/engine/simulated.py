@@ -29,6 +29,7 @@ from loopwright.kernel.model import (
     Severity,
     Tree,
 )
+from loopwright.kernel.risks import AddedText
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
@@ -132,6 +133,16 @@ class SimulatedWorkspace:
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         files = self.repo.files(commit)
         return tuple(Content(path=path, object=_name(sorted(files.get(path, ())))) for path in paths)
+
+    async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+        files = self.repo.files(commit)
+        return tuple("\n".join(sorted(files[path]))[:limit] if path in files else None for path in paths)
+
+    async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        raise AssertionError(f"no loop here asks what {base} and {commit} differ in")
+
+    async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
+        raise AssertionError(f"no loop here asks what {commit} adds to {base}, up to {limit}")
 
     async def combine(self, wanted: Combining) -> Combination:
         """Both sides changed one file, and not alike: a conflict."""

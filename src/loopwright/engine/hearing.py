@@ -20,19 +20,28 @@ from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand
 from loopwright.ports.store import Append, NewEvent, Store
 
+_PAUSE = 0.05  # seconds
 _UNREAD = "its log could not be read; it was ended without"
 
 
 async def hear(
-    store: Store, loops: Mapping[str, AnyLoop], loop: LoopId | Opened, said: Said, observer: Observer
+    store: Store,
+    loops: Mapping[str, AnyLoop],
+    loop: LoopId | Opened,
+    said: Said,
+    observer: Observer,
+    *,
+    patience: int = 0,
 ) -> Opened | None:
     """Record it and give the loop as it is then; or post it for the controller that holds the loop, and give None.
+
+    A loop that nobody drives is held by others for a moment only: `patience` is how often that is waited for.
 
     Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
     """
     known = loop if isinstance(loop, Opened) else await open_loop(store, loops, loop)
     try:
-        async with holding(store, known, said.by) as held:
+        async with holding(store, known, said.by, patience=patience, pause=_PAUSE) as held:
             journal = _journal(store, held)
             outcome = held.opened.outcome if held.opened.is_over else None
             if outcome is not None and not _is_awaited(journal.session, said):

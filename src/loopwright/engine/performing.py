@@ -14,6 +14,7 @@ from typing import assert_never
 
 from loopwright.engine.fold import FROM_DATA, Fold
 from loopwright.engine.integration import integrate
+from loopwright.engine.looking import look
 from loopwright.engine.session import Terms
 from loopwright.engine.world import World
 from loopwright.errors import TimeIsUp
@@ -25,12 +26,19 @@ from loopwright.kernel.actions import (
     Checkpoint,
     CleanUp,
     Combine,
+    ExamineChange,
+    ExamineFiles,
     Integrate,
     LoadArtifacts,
+    MergePullRequest,
+    OpenPullRequest,
+    ReadPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
+    RunOnce,
     Stop,
+    Tell,
     WaitUntil,
 )
 from loopwright.kernel.events import (
@@ -72,8 +80,18 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
             return await _in_files(world, loop, action, step, log)
         case Announce():
             return Announced(key=action.key)
+        case (
+            Tell()
+            | ExamineFiles()
+            | ExamineChange()
+            | RunOnce()
+            | OpenPullRequest()
+            | ReadPullRequest()
+            | MergePullRequest()
+        ):
+            return await look(world, action, step)
         case WaitUntil():
-            await world.clock.sleep_until(action.when)
+            await world.clock.sleep_until(action.when or world.clock.now() + action.delay)
             return TimeReached(key=action.key)
         case RunLoop() | Ask() | AwaitGate() | Stop():
             raise AssertionError(f"{type(action).__name__} is not performed here")

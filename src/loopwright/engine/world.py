@@ -17,6 +17,8 @@ from loopwright.ports.agent import Agent, Update
 from loopwright.ports.checks import Checks
 from loopwright.ports.clock import Clock
 from loopwright.ports.dispatcher import Dispatcher
+from loopwright.ports.errands import Errands
+from loopwright.ports.forge import Forge
 from loopwright.ports.people import People, Waiting
 from loopwright.ports.store import Status, Store
 from loopwright.ports.workspace import Workspace
@@ -58,6 +60,8 @@ class World:
     observer: Observer
     loops: Mapping[str, AnyLoop]
     who: str
+    forge: Forge | None = None
+    errands: Errands | None = None
     protected: tuple[str, ...] = ()
     scratchpad: Callable[[LoopId, str], Path | None] = lambda _loop, _kind: None  # of a loop of that kind
     dispatcher: Dispatcher = field(default_factory=InProcess)

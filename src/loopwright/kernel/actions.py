@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import Said
 from loopwright.kernel.model import (
     NO_COMMIT,
@@ -18,11 +19,13 @@ from loopwright.kernel.model import (
     Demand,
     Finding,
     Key,
+    LoopId,
     Outcome,
     Point,
     Question,
     Tree,
 )
+from loopwright.kernel.risks import GateRule
 from loopwright.kernel.trust import LandedBefore, Trust
 
 
@@ -202,7 +205,89 @@ class CleanUp:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitUntil:
     key: Key
-    when: float  # seconds since the epoch
+    when: float = 0.0  # seconds since the epoch
+    delay: float = 0.0  # without that: seconds from when it is begun
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tell:
+    """Say something to a loop that nobody drives: a record that several loops write."""
+
+    key: Key
+    loop: LoopId
+    said: Said
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamineFiles:
+    """Whether a commit holds these files, and each is what it has to be."""
+
+    key: Key
+    commit: Commit
+    wanted: tuple[FileDemand, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamineChange:
+    """Which gates a change calls for, by these rules, and by what in it."""
+
+    key: Key
+    base: Commit
+    commit: Commit
+    rules: tuple[GateRule, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPullRequest:
+    """Open it, or bring the one of this branch up to date. What is empty stays as it is."""
+
+    key: Key
+    branch: str
+    target: str
+    commit: Commit
+    title: str
+    body: str
+    draft: bool = False
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    comment: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPullRequest:
+    key: Key
+    branch: str
+    target: str
+    number: int
+    commit: Commit  # what was proposed
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergePullRequest:
+    """Merge exactly this commit into the target, where it is still what the pull request proposes."""
+
+    key: Key
+    branch: str
+    target: str
+    number: int
+    commit: Commit
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOnce:
+    """Run the person's own command on a commit's files, never a second time: nobody knows what half of it did."""
+
+    key: Key
+    argv: tuple[str, ...]
+    commit: Commit
+    limit: float = 3600.0  # seconds
     why: str = ""
 
 
@@ -226,6 +311,13 @@ Action = (
     | Integrate
     | CleanUp
     | WaitUntil
+    | Tell
+    | ExamineFiles
+    | ExamineChange
+    | OpenPullRequest
+    | ReadPullRequest
+    | MergePullRequest
+    | RunOnce
     | Stop
 )
 ForPeople = Ask | AwaitGate

@@ -26,6 +26,7 @@ from loopwright.kernel.model import (
     Tree,
     Usage,
 )
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.kernel.touched import Touched
 from loopwright.kernel.trust import Canary, Claim
 
@@ -225,6 +226,24 @@ class StateEdited:
     by: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillSkipped:
+    skill: str
+    reason: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMarked:
+    """Somebody began to drive the loop, or stopped. `text` is what they knew then, or left for the next one."""
+
+    mark: Literal["began", "ended"]
+    why: str = ""
+    text: str = ""
+    commit: Commit = NO_COMMIT  # what was under way and is kept
+    by: str = ""
+
+
 # --- the engine's own bookkeeping ----------------------------------------------------------------
 
 
@@ -311,8 +330,22 @@ Answer = (
     | LoopEnded
     | CleanedUp
     | TimeReached
+    | Heard
+    | FilesExamined
+    | ChangeExamined
+    | PullRequestSeen
+    | RanOnce
 )
-Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged | StateEdited
+Said = (
+    Answered
+    | GateDecided
+    | CancelRequested
+    | BudgetChanged
+    | ConfigChanged
+    | StateEdited
+    | SkillSkipped
+    | SessionMarked
+)
 Event = Answer | Said
 Bookkeeping = Created | Started | Cancelled | Interrupted | ReportedLate | Paused | Refused | Ended
 Logged = Event | Bookkeeping

@@ -16,12 +16,19 @@ from loopwright.kernel.actions import (
     Checkpoint,
     CleanUp,
     Combine,
+    ExamineChange,
+    ExamineFiles,
     Integrate,
     LoadArtifacts,
+    MergePullRequest,
+    OpenPullRequest,
+    ReadPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
+    RunOnce,
     Stop,
+    Tell,
     WaitUntil,
 )
 from loopwright.kernel.events import (
@@ -43,11 +50,14 @@ from loopwright.kernel.events import (
     Integrated,
     IntegrationRefused,
     LoopEnded,
+    SessionMarked,
+    SkillSkipped,
     StateEdited,
     TimeReached,
     key_of,
 )
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Point
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -67,9 +77,19 @@ ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
         Integrate: (Integrated, IntegrationRefused),
         CleanUp: (CleanedUp,),
         WaitUntil: (TimeReached,),
+        Tell: (Heard,),
+        ExamineFiles: (FilesExamined,),
+        ExamineChange: (ChangeExamined,),
+        OpenPullRequest: (PullRequestSeen,),
+        ReadPullRequest: (PullRequestSeen,),
+        MergePullRequest: (PullRequestSeen,),
+        RunOnce: (RanOnce,),
         Stop: (),
     }
 )
+
+
+ANY_TIME = (CancelRequested, BudgetChanged, ConfigChanged, StateEdited, SkillSkipped, SessionMarked)
 
 
 def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
@@ -79,7 +99,7 @@ def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
 
 def asked_for(loop: Loop[P, S], state: S, event: Event) -> None:
     """Raises `InvalidTransition` unless `event` answers what the loop wants now, or may be said at any time."""
-    if isinstance(event, CancelRequested | BudgetChanged | ConfigChanged | StateEdited):
+    if isinstance(event, ANY_TIME):
         return
     if answers_one_of(loop.decide(state), event):
         return
@@ -122,3 +142,5 @@ class Loop(Generic[P, S]):
     decide: Callable[[S], tuple[Action, ...]]
     apply: Callable[[S, Event], S]
     stand: Callable[[S], Standpoint]
+    # What another loop that tells it something hears back: how it was, how it is, and what was said.
+    reply: Callable[[S, S, Event], tuple[str, ...]] = lambda _before, _after, _said: ()

@@ -36,6 +36,8 @@ from loopwright.kernel.events import (
     GateDecided,
     Integrated,
     IntegrationRefused,
+    SessionMarked,
+    SkillSkipped,
     StateEdited,
     TimeReached,
 )
@@ -184,8 +186,10 @@ def apply(own: Machine[S, L], state: S, event: Event) -> S:
             return _reconfigured(own, state, event)
         case StateEdited():
             return own.edited(state, event)
-        case BudgetChanged():
-            return state  # money is the engine's business
+        case SkillSkipped():
+            return own.skipped(state, event)
+        case BudgetChanged() | SessionMarked():
+            return state  # money is the engine's business, and who drives it nobody's
         case _:
             return settled(_held(own, _took(own, state, event)))
 

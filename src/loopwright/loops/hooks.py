@@ -8,7 +8,15 @@ from typing import Generic, Literal, TypeVar
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Integrate, Option
-from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused, StateEdited
+from loopwright.kernel.events import (
+    Answer,
+    Answered,
+    Event,
+    Integrated,
+    IntegrationRefused,
+    SkillSkipped,
+    StateEdited,
+)
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Commit, Ending, Finding, Outcome
@@ -40,6 +48,10 @@ def _not_edited(state: S, event: StateEdited) -> S:
     raise refusal(state, event, f"nothing that others write about {event.subject!r} is taken in here")
 
 
+def _not_skipped(state: S, event: SkillSkipped) -> S:
+    raise refusal(state, event, f"no skill {event.skill!r} is asked for here")
+
+
 def _as_it_was(state: S, _: GateRecord) -> S:
     return state
 
@@ -67,6 +79,7 @@ class Machine(Generic[S, L]):
     unable: Callable[[S, Outcome], S] = c.done  # the checks cannot run here
     answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
     edited: Callable[[S, StateEdited], S] = _not_edited  # what others wrote into a file of it
+    skipped: Callable[[S, SkillSkipped], S] = _not_skipped
     noun: str = "loop"
     on_hold: str = "the {who} cannot go on without a person"
     beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too

@@ -13,12 +13,19 @@ from loopwright.kernel.actions import (
     Checkpoint,
     CleanUp,
     Combine,
+    ExamineChange,
+    ExamineFiles,
     Integrate,
     LoadArtifacts,
+    MergePullRequest,
+    OpenPullRequest,
+    ReadPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
+    RunOnce,
     Stop,
+    Tell,
     WaitUntil,
 )
 from loopwright.kernel.events import (
@@ -59,6 +66,7 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.kernel.wording import ALL_TESTS_PASSING
+from loopwright.loops.sample_sightings import sightings_of
 
 Answers = dict[str, Event]  # in words, and as it is recorded
 _WRONG = Finding(severity=Severity.HIGH, issue="sample", fingerprint="sample")
@@ -94,6 +102,16 @@ def answers_to(action: Action, verdicts: Verdicts) -> Answers:
             return {"the agent is available again": TimeReached(key=action.key)}
         case Checkpoint() | LoadArtifacts() | Combine() | Integrate() | CleanUp():
             return _files(action)
+        case (
+            Tell()
+            | ExamineFiles()
+            | ExamineChange()
+            | RunOnce()
+            | OpenPullRequest()
+            | ReadPullRequest()
+            | MergePullRequest()
+        ):
+            return sightings_of(action)
         case Stop():
             return {}
         case _:

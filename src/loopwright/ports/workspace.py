@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from loopwright.kernel.model import Change, Cleanup, Commit, Conflict, Content, LoopId, Tree
+from loopwright.kernel.risks import AddedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,18 @@ class Workspace(Protocol):
 
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         """What the commit holds at each of the paths, files and folders, in their order."""
+
+    async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+        """What the commit's files at these paths hold, at most `limit` bytes of each; None where there is no file.
+
+        What is no UTF-8 is told with marks in its place.
+        """
+
+    async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        """Every path that differs, in the order of git."""
+
+    async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
+        """What each file of `commit` has that `base` does not have there; of one above `limit` bytes, only that it is."""
 
     async def combine(self, wanted: Combining) -> Combination:
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.

@@ -17,6 +17,7 @@ from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, Demand, LoopId, Tree
+from loopwright.kernel.risks import AddedText
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun, Examined
@@ -119,6 +120,18 @@ class MemoryWorkspace:
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         files = self.holds.get(commit, {})
         return tuple(Content(path=path, object=_object(files, path)) for path in paths)
+
+    async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+        files = self.holds.get(commit, {})
+        return tuple(files[path][:limit] if path in files else None for path in paths)
+
+    async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        return _changes(self.holds.get(base, {}), self.holds.get(commit, {}))
+
+    async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
+        held = self.holds.get(commit, {})
+        paths = [change.path for change in await self.changed(base, commit) if change.path in held]
+        return tuple(AddedText(path=path, lines=((1, held[path]),), whole=len(held[path]) <= limit) for path in paths)
 
     async def combine(self, wanted: Combining) -> Combination:
         """Two commits conflict when they hold different things at a path that both changed."""

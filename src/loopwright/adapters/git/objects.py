@@ -12,6 +12,7 @@ from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.program import Git, path_of, printable, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
+from loopwright.kernel.risks import AddedText
 
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
@@ -152,6 +153,11 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
         for d in changed
     }
     return {path: lines for path, lines in found.items() if lines}
+
+
+def added_texts(ground: Ground, old: Commit, new: Commit, limit: int) -> tuple[AddedText, ...]:
+    """As `new_lines`, with what stands in them."""
+    raise NotImplementedError((ground, old, new, limit))
 
 
 def _lines(patch: bytes) -> dict[Pair, frozenset[int]]:

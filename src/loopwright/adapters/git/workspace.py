@@ -8,15 +8,17 @@ from pathlib import Path
 from loopwright.adapters.git import checkouts, cleanup, snapshots
 from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
+from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.landing import branch_of, land, merge
-from loopwright.adapters.git.objects import contents
+from loopwright.adapters.git.objects import added_texts, contents, texts_of
 from loopwright.adapters.git.overlay import setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
-from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
+from loopwright.kernel.model import Change, Cleanup, Commit, Content, LoopId, Tree
+from loopwright.kernel.risks import AddedText
 from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
 
 
@@ -72,6 +74,22 @@ class GitWorkspace:
             return contents(ground.engine, ground.tree(commit), paths)
 
         return await uninterrupted(held)
+
+    async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+        def held() -> tuple[str | None, ...]:
+            ground = self._site.ground()
+            found = texts_of(ground.engine, ground.tree(commit), paths, limit) if paths else {}
+            return tuple(found.get(path) for path in paths)
+
+        return await uninterrupted(held)
+
+    async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        return await uninterrupted(
+            lambda: tuple(each.change for each in differences(self._site.ground(), base, commit))
+        )
+
+    async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
+        return await uninterrupted(lambda: added_texts(self._site.ground(), base, commit, limit))
 
     async def combine(self, wanted: Combining) -> Combination:
         """`base` itself, and no ref, when nothing changes."""

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import assert_never
 
+from loopwright.app.views.sightings import sighting_in_words
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -34,12 +35,15 @@ from loopwright.kernel.events import (
     Refused,
     ReportedLate,
     Said,
+    SessionMarked,
+    SkillSkipped,
     Started,
     StateEdited,
     TimeReached,
 )
 from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, dollars, guided, moment, told, told_with_cause
 from loopwright.loops.engine_steps import PREFLIGHT
@@ -61,6 +65,13 @@ _BEGUN = {
     "Integrate": "landing",
     "CleanUp": "cleaning up",
     "WaitUntil": "waiting",
+    "Tell": "telling {what}",
+    "ExamineFiles": "looking at what was left",
+    "ExamineChange": "looking for what calls for a gate",
+    "OpenPullRequest": "opening the pull request",
+    "ReadPullRequest": "looking at the pull request",
+    "MergePullRequest": "merging the pull request",
+    "RunOnce": "running {what}",
     "Stop": "ending",
 }
 
@@ -80,6 +91,8 @@ def answer_in_words(event: Answer, words: Words) -> str:
             return "the wait is over"
         case Checkpointed() | ArtifactsLoaded() | Combined() | Integrated() | IntegrationRefused() | CleanedUp():
             return _files(event)
+        case Heard() | FilesExamined() | ChangeExamined() | PullRequestSeen() | RanOnce():
+            return sighting_in_words(event)
         case _:
             assert_never(event)
 
@@ -103,6 +116,10 @@ def said_in_words(event: Said) -> str:
             return f"configuration taken in{by}: {one_line(event.digest, 80)}"
         case StateEdited():
             return f"a file says{by}: {one_line(event.subject, 60)} is {one_line(event.value, 60)}"
+        case SkillSkipped():
+            return f"skill {one_line(event.skill, 60)} skipped{by}" + _because(event.reason)
+        case SessionMarked():
+            return f"session {event.mark}{by}" + _because(event.why)
         case _:
             assert_never(event)
 

@@ -1,0 +1,88 @@
+"""How actions that look, tell or propose meet the world: files, changes, other loops, a forge, a person's command."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopwright.engine.hearing import hear
+from loopwright.engine.journal import open_loop
+from loopwright.engine.world import World
+from loopwright.errors import Forbidden
+from loopwright.kernel.actions import (
+    ExamineChange,
+    ExamineFiles,
+    MergePullRequest,
+    OpenPullRequest,
+    ReadPullRequest,
+    RunOnce,
+    Tell,
+)
+from loopwright.kernel.deliverables import FileFault, fault_of
+from loopwright.kernel.risks import risks_in
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
+
+OfForge = OpenPullRequest | ReadPullRequest | MergePullRequest
+Looks = Tell | ExamineFiles | ExamineChange | RunOnce | OfForge
+_LARGEST_FILE = 1 << 20  # bytes
+_PATIENCE = 200  # others write the same record, each for a moment
+
+
+async def look(
+    world: World, action: Looks, step: str
+) -> Heard | FilesExamined | ChangeExamined | PullRequestSeen | RanOnce:
+    match action:
+        case Tell():
+            return await _told(world, action)
+        case ExamineFiles():
+            texts = await world.workspace.texts(
+                action.commit, tuple(each.path for each in action.wanted), _LARGEST_FILE
+            )
+            found = ((each, fault_of(each, text)) for each, text in zip(action.wanted, texts, strict=True))
+            faults = tuple(FileFault(path=each.path, why=why) for each, why in found if why)
+            return FilesExamined(key=action.key, faults=faults)
+        case ExamineChange():
+            return await _examined(world, action)
+        case RunOnce():
+            if world.errands is None:
+                return RanOnce(key=action.key, code=1, detail="nobody here runs commands of yours")
+            return await world.errands.run_once(action, step)
+        case OpenPullRequest() | ReadPullRequest() | MergePullRequest():
+            return await _proposed(world, action)
+        case _:
+            assert_never(action)
+
+
+async def _told(world: World, action: Tell) -> Heard:
+    """What the other loop knows already is told as it is: whoever was killed in between says it twice."""
+    try:
+        before = await open_loop(world.store, world.loops, action.loop)
+        after = await hear(world.store, world.loops, before, action.said, world.observer, patience=_PATIENCE)
+    except Forbidden as refused:
+        return Heard(key=action.key, loop=action.loop, refused=str(refused))
+    reply = after.loop.reply(before.now.state, after.now.state, action.said) if after else ()
+    return Heard(key=action.key, loop=action.loop, reply=reply)
+
+
+async def _examined(world: World, action: ExamineChange) -> ChangeExamined:
+    changes = await world.workspace.changed(action.base, action.commit)
+    added = await world.workspace.added(action.base, action.commit, _LARGEST_FILE)
+    return ChangeExamined(
+        key=action.key,
+        tree=await world.workspace.tree(action.commit),
+        paths=tuple(change.path for change in changes),
+        risks=risks_in(changes, added, action.rules),
+    )
+
+
+async def _proposed(world: World, action: OfForge) -> PullRequestSeen:
+    if world.forge is None:
+        return PullRequestSeen(key=action.key, failed="there is no forge here")
+    match action:
+        case OpenPullRequest():
+            return await world.forge.open(action)
+        case ReadPullRequest():
+            return await world.forge.read(action)
+        case MergePullRequest():
+            return await world.forge.merge(action)
+        case _:
+            assert_never(action)

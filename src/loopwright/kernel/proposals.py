@@ -1,0 +1,34 @@
+"""A proposal to merge, as the place where people look at it has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.kernel.model import NO_COMMIT, Commit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one person said on a pull request; the last of theirs that decides something counts."""
+
+    by: str
+    said: Literal["approved", "changes-requested", "commented"]
+    text: str = ""
+    commit: Commit = NO_COMMIT  # what it was said of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PullRequest:
+    """As the forge has it now."""
+
+    number: int = 0
+    url: str = ""
+    state: Literal["open", "merged", "closed", "none"] = "none"
+    head: Commit = NO_COMMIT  # what it proposes
+    merged_as: Commit = NO_COMMIT
+    onto: Commit = NO_COMMIT  # where the target stands, if it has something that the head does not have
+    draft: bool = False
+    opinions: tuple[Opinion, ...] = ()
+    red: tuple[str, ...] = ()  # names of the forge's own checks that failed on its head
+    pending: tuple[str, ...] = ()  # and of those that have not ended
