@@ -12,6 +12,7 @@ class FileDemand:
 
     path: str
     format: Literal["markdown", "json", "yaml", "text"] = "markdown"
+    section: str = ""  # the heading below which it has to say something; empty: the whole file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

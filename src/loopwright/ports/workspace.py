@@ -136,7 +136,7 @@ class Workspace(Protocol):
         """Every path that differs, in the order of git."""
 
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
-        """What each file of `commit` has that `base` does not have there; of one above `limit` bytes, only that it is."""
+        """What each file of `commit` has that `base` does not have there; of one above `limit` bytes only that."""
 
     async def combine(self, wanted: Combining) -> Combination:
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.

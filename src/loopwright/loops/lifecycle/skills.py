@@ -18,6 +18,7 @@ class Skill:
 
     name: str
     leaves: str = ""
+    section: str = ""  # of that file, where several share it
     format: Format = "markdown"
     by_engine: bool = False  # it is what the engine does, and is logged as that
     needs: Literal["", "git", "deploy"] = ""  # what has to be there first
@@ -43,9 +44,9 @@ SKILLS = _of(
     Skill(name="code-verification", leaves="VERIFICATION.md"),
     Skill(name="debug-assist"),
     Skill(name="code-validation", leaves="VALIDATION.md"),
-    Skill(name="integration-test", leaves="INTEGRATION.md"),
-    Skill(name="security-audit", leaves="SECURITY.md"),
-    Skill(name="perf-analysis", leaves="PERFORMANCE.md"),
+    Skill(name="integration-test", leaves="VALIDATION.md", section="Integration"),
+    Skill(name="security-audit", leaves="VALIDATION.md", section="Security"),
+    Skill(name="perf-analysis", leaves="VALIDATION.md", section="Performance"),
     Skill(name="document", leaves="README.md"),
     Skill(name="code-review", leaves="CODE-REVIEW.md"),
     Skill(name="refactor", leaves="REFACTORING.md"),
@@ -56,7 +57,6 @@ SKILLS = _of(
     Skill(name="skill-verifier", by_engine=True),
 )
 
-# As the phases need them; the one in front of the bar in a comment of the seed's table, its primary one, goes last.
 REQUIRED: Mapping[Stage, tuple[str, ...]] = {
     Stage.INIT: ("entry-portal", "requirements", "spec", "estimation", "triage", "memory-manager"),
     Stage.SCAFFOLD: ("architect", "architecture-review", "scaffold", "git-workflow"),
@@ -95,4 +95,7 @@ def folder_of(system: str) -> str:
 
 
 def left_by(skill: Skill, system: str) -> tuple[FileDemand, ...]:
-    return (FileDemand(path=f"{folder_of(system)}/{skill.leaves}", format=skill.format),) if skill.leaves else ()
+    """What has to be there once the skill is done."""
+    if not skill.leaves:
+        return ()
+    return (FileDemand(path=f"{folder_of(system)}/{skill.leaves}", format=skill.format, section=skill.section),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from itertools import pairwise
 
 
 class Stage(StrEnum):
@@ -26,7 +27,7 @@ FAILURE = (Stage.FAILED, Stage.RETRY, Stage.BLOCKED)
 NORMAL = tuple(stage for stage in Stage if stage not in FAILURE)
 PER_CAPABILITY = (Stage.IMPLEMENT, Stage.TEST, Stage.VERIFY)
 
-_NEXT: Mapping[Stage, Stage] = dict(zip(NORMAL, NORMAL[1:], strict=False))
+_NEXT: Mapping[Stage, Stage] = dict(pairwise(NORMAL))
 
 
 def after(stage: Stage, *, more_capabilities: bool) -> Stage:
