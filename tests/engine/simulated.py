@@ -195,7 +195,7 @@ class SimulatedWorkspace:
         self.repo.branches[target] = commit
         return Moved(how="done")
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
+    async def clean_up(self, loop: LoopId, choice: Cleanup, branch: str = "") -> tuple[str, ...]:
         return ()
 
 

@@ -49,6 +49,7 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
         message=action.message,
         step=step,
         tree=tree,
+        merges=action.merges,
     )
     together = action.on_top and bool(action.target)
     landed = await world.workspace.land(replace(wanted, moves=not together))

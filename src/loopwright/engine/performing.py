@@ -135,7 +135,7 @@ async def _in_files(world: World, loop: LoopId, action: InFiles, step: str, log:
         case Integrate():
             return await integrate(world, loop, action, step)
         case CleanUp():
-            return CleanedUp(key=action.key, stay=await world.workspace.clean_up(loop, action.choice))
+            return CleanedUp(key=action.key, stay=await world.workspace.clean_up(loop, action.choice, action.branch))
         case _:
             assert_never(action)
 

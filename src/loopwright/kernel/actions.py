@@ -190,6 +190,7 @@ class Integrate:
     tree: Tree = Tree("")  # what lands instead of the commit's own tree
     holds_back: bool = False  # what of the commit does not land is kept on a branch of its own
     on_top: bool = False  # of what has landed: its branch moves only with the target
+    merges: Commit = NO_COMMIT  # what it was brought together with: a second parent of what lands
     also: tuple[Demand, ...] = ()  # as in `RunChecks`, where a merged tree is checked
     why: str = ""
 
@@ -199,6 +200,7 @@ class CleanUp:
     key: Key
     choice: Cleanup
     base: Commit = NO_COMMIT
+    branch: str = ""  # goes as well
     why: str = ""
 
 

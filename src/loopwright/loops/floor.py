@@ -208,7 +208,7 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
             return _landed(own, state, event)
         case IntegrationRefused() if state.course.station is Station.LAND:
             return own.cancelled(state) if state.course.cancel is not None else own.refused(state, event)
-        case CleanedUp():
+        case CleanedUp() if state.course.station is Station.CLEAN_UP:
             return ended(own, state, Ending.CANCELLED)
         case _:
             return own.took(state, event)

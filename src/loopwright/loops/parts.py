@@ -32,6 +32,17 @@ class TaskFacts:
     learned: tuple[str, ...] = ()  # in earlier work, and confirmed by a person
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """The kind of loop in which parts are made, and which of its parameters says what."""
+
+    kind: str = "feedback"
+    task: str = "task"  # what is to be done
+    details: str = ""  # and that at length; empty: in the same
+    name: str = ""  # what no other loop is called; empty: it has no name of its own
+    attempts: str = "max_feedback_iterations"  # of its limits: how many it has by itself
+
+
 def larger(own: TaskFacts | None) -> tuple[str, ...]:
     """Of what it is a part, what must not happen there, what was learned before, and what a panel of agents advises."""
     if own is None or not own.request:

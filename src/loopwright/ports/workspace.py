@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from loopwright.kernel.model import Change, Cleanup, Commit, Conflict, Content, LoopId, Tree
+from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Conflict, Content, LoopId, Tree
 from loopwright.kernel.risks import AddedText
 
 
@@ -77,6 +77,7 @@ class Landing:
     message: str
     step: str
     tree: Tree = Tree("")  # what it holds; empty: what `commit` does
+    merges: Commit = NO_COMMIT  # a second parent
     moves: bool = True  # false: the commit is made and kept, and the branch stands where it is
 
 
@@ -165,5 +166,5 @@ class Workspace(Protocol):
         Where it is left, the command that takes the result names `branch`, which no clean-up of git takes away.
         """
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
+    async def clean_up(self, loop: LoopId, choice: Cleanup, branch: str = "") -> tuple[str, ...]:
         """Remove what the choice says; told are folders that cannot be removed. Attempt refs stay, always."""

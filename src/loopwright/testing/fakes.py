@@ -196,7 +196,7 @@ class MemoryWorkspace:
         self.branches[target] = commit
         return Moved(how="done")
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
+    async def clean_up(self, loop: LoopId, choice: Cleanup, branch: str = "") -> tuple[str, ...]:
         self.cleaned.append(choice)
         return self.stay
 

@@ -15,14 +15,16 @@ from loopwright.kernel.model import Cleanup, Commit, LoopId
 RUNS = "runs"  # what agents were given and gave back, by loop
 
 
-def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
-    """The folders that stay, since they cannot be removed: a loop has ended all the same."""
+def clean_up(ground: Ground, loop: LoopId, choice: Cleanup, branch: str = "") -> tuple[str, ...]:
+    """The folders that stay, since they cannot be removed: a loop has ended all the same. `branch` goes in any case."""
     folder_of(loop)
     if choice is Cleanup.KEEP_EVERYTHING:
         return ()
     stay = _remove_workspaces(ground, loop)
+    if branch:
+        _remove_branches(ground, loop, branch)
     if choice in (Cleanup.ROLLBACK, Cleanup.FULL):
-        _remove_branches(ground, loop)
+        _remove_branches(ground, loop, f"loop/{loop}", f"loopwright/{loop}", f"loopwright-{loop}")
     if choice is Cleanup.FULL:
         try:
             remove(ground.loop / RUNS / loop)
@@ -50,9 +52,9 @@ def _remove_workspace(ground: Ground, loop: LoopId, place: Place, at: Commit) ->
     drop(ground, place)
 
 
-def _remove_branches(ground: Ground, loop: LoopId) -> None:
+def _remove_branches(ground: Ground, loop: LoopId, *names: str) -> None:
     """A branch the person has checked out is theirs now, and stays."""
-    for name in (f"loop/{loop}", f"loopwright/{loop}", f"loopwright-{loop}"):
+    for name in names:
         ref = f"refs/heads/{name}"
         tip = position(ground, ref)
         if tip is None or checked_out(ground, ref):

@@ -38,7 +38,8 @@ def land(ground: Ground, landing: Landing) -> Snapshot:
     tip, tree, base = position(ground, ref), landing.tree or ground.tree(landing.commit), landing.base
     if tip is not None and (again := _landed(ground, ref, one_line(landing.step))) is not None:
         return snapshot_of(ground, *again, base)
-    landed = base if tree == ground.tree(base) else _commit(ground, landing, tree)
+    is_there = tree == ground.tree(base) and not landing.merges
+    landed = base if is_there else _commit(ground, landing, tree)
     _refuse_to_lose(ground, landing, tip, landed)
     if landing.moves:
         _move(ground, ref, tip, landed)
@@ -53,7 +54,8 @@ def _commit(ground: Ground, landing: Landing, tree: Tree) -> Commit:
         if "/landed-" in kept.ref and kept.step == step and kept.tree == tree:
             return kept.commit
     message = message_of(landing.message, landing.loop, landing.step)
-    commit = commit_tree(ground, tree, (landing.base,), message)
+    parents = (landing.base, landing.merges) if landing.merges else (landing.base,)
+    commit = commit_tree(ground, tree, parents, message)
     keep(ground, landing.loop, "landed", commit, held, numbered=True)
     return commit
 

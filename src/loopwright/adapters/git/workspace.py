@@ -123,5 +123,5 @@ class GitWorkspace:
     async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
         return await uninterrupted(lambda: advance(self._site.ground(), target, onto, commit, branch))
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
-        return await uninterrupted(lambda: cleanup.clean_up(self._site.ground(), loop, choice))
+    async def clean_up(self, loop: LoopId, choice: Cleanup, branch: str = "") -> tuple[str, ...]:
+        return await uninterrupted(lambda: cleanup.clean_up(self._site.ground(), loop, choice, branch))

@@ -20,6 +20,7 @@ class Skill:
     leaves: str = ""
     section: str = ""  # of that file, where several share it
     format: Format = "markdown"
+    free: bool = False  # it may change more than its paper
     by_engine: bool = False  # it is what the engine does, and is logged as that
     needs: Literal["", "git", "deploy"] = ""  # what has to be there first
 
@@ -37,19 +38,19 @@ SKILLS = _of(
     Skill(name="memory-manager", by_engine=True),
     Skill(name="architect", leaves="ARCHITECTURE.md"),
     Skill(name="architecture-review", leaves="ARCHITECTURE-REVIEW.md"),
-    Skill(name="scaffold"),
+    Skill(name="scaffold", free=True),
     Skill(name="git-workflow", leaves="GIT.md", needs="git"),
-    Skill(name="implement"),
-    Skill(name="test-generation"),
+    Skill(name="implement", free=True),
+    Skill(name="test-generation", free=True),
     Skill(name="code-verification", leaves="VERIFICATION.md"),
     Skill(name="debug-assist"),
     Skill(name="code-validation", leaves="VALIDATION.md"),
-    Skill(name="integration-test", leaves="VALIDATION.md", section="Integration"),
+    Skill(name="integration-test", leaves="VALIDATION.md", section="Integration", free=True),
     Skill(name="security-audit", leaves="VALIDATION.md", section="Security"),
     Skill(name="perf-analysis", leaves="VALIDATION.md", section="Performance"),
-    Skill(name="document", leaves="README.md"),
+    Skill(name="document", leaves="README.md", free=True),
     Skill(name="code-review", leaves="CODE-REVIEW.md"),
-    Skill(name="refactor", leaves="REFACTORING.md"),
+    Skill(name="refactor", leaves="REFACTORING.md", free=True),
     Skill(name="deploy", leaves="DEPLOY.md", needs="deploy"),
     Skill(name="retrospective", leaves="RETROSPECTIVE.md"),
     Skill(name="calibration-tracker", leaves="CALIBRATION.md"),

@@ -10,7 +10,8 @@ from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Demand, Key
 from loopwright.kernel.programs import named_files
 from loopwright.kernel.trust import LandedBefore, is_named
-from loopwright.loops.workflow.state import Inner, WorkflowState, WorkTask, child_name
+from loopwright.loops.parts import Inner
+from loopwright.loops.workflow.state import WorkflowState, WorkTask, child_name
 
 
 def task_key(state: WorkflowState, index: int) -> Key:

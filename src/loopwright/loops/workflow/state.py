@@ -13,6 +13,7 @@ from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Demand, Finding, Key, LoopId, Verdict
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course
+from loopwright.loops.parts import Inner
 from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowCounts, WorkflowLimits
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import Scored, ShapeChoice, fit, shape_for
@@ -86,17 +87,6 @@ class TakenOver:
     tasks: tuple[PlannedTask, ...] = ()
     done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
     scores_stand: bool = False  # it went on with them, however low; older logs took low ones again
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inner:
-    """The kind of loop in which tasks are made, and which of its parameters says what."""
-
-    kind: str = "feedback"
-    task: str = "task"  # what is to be done
-    details: str = ""  # and that at length; empty: in the same
-    name: str = ""  # what no other loop is called; empty: it has no name of its own
-    attempts: str = "max_feedback_iterations"  # of its limits: how many it has by itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

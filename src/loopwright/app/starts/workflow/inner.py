@@ -9,7 +9,7 @@ from loopwright.app.starts.tickets.sessions import CREATOR, JUDGE
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
-from loopwright.loops.workflow.state import Inner
+from loopwright.loops.parts import Inner
 
 _TESTER = "tester"
 _LONGEST, _TOKEN = 16, 7  # characters of a session that are left of the workflow's id: its beginning, and its end

@@ -1,0 +1,68 @@
+"""Back to an earlier state: by a person's no at a gate, or by their word."""
+
+from __future__ import annotations
+
+from loopwright.kernel.changing import replace
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.quoting import one_line
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord
+from loopwright.loops.lifecycle.failures import captured
+from loopwright.loops.lifecycle.flow import moved, onward
+from loopwright.loops.lifecycle.state import LifecycleState
+from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
+
+
+def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
+    """Its reason is a finding for whoever makes it anew. Before anything is built, the state itself is done again."""
+    why = gate.reason or "no reason given"
+    told = engine_finding("gate-rejected", f"A person rejected {gate.gate}: {why}")
+    stage = state.resumes_at
+    entry = replace(
+        captured(state.total + 1, stage, "gate-rejection", (told,)), fix="", outcome="sent back", findings=()
+    )
+    refusal = f"A person rejected the gate {gate.gate}: {why}"
+    state = c.steered(state, refusals=(*state.course.refusals, refusal))
+    state = replace(state, history=(*state.history, entry), blocked=None, failure=None, going=None)
+    if NORMAL.index(stage) < NORMAL.index(Stage.IMPLEMENT):
+        again = moved(replace(state, phase=stage), stage)
+        return onward(replace(again, skills=(), findings=(told,)))
+    state = _reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}")
+    return onward(replace(moved(state, Stage.IMPLEMENT), findings=(told,)))
+
+
+def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleState:
+    """The capability whose files the evidence names, else the last one, is open again; others that are open wait."""
+    named = {risk.file for risk in gate.reasons} | {change.path for change in gate.because}
+    hit = next((name for name, files in reversed(state.made) if named & set(files)), "")
+    again = state.current if state.current and not hit else hit or (state.done[-1] if state.done else "")
+    waiting = (state.current, *state.remaining) if state.current and state.current != again else state.remaining
+    return replace(
+        state,
+        done=tuple(each for each in state.done if each != again),
+        current=again,
+        remaining=tuple(each for each in waiting if each and each != again),
+        reopened=why,
+        reviewed=NO_COMMIT,
+        maker=replace(state.maker, over=True),
+        reviews=replace(state.reviews, over=True),
+        skills=(),
+    )
+
+
+def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
+    """By a person's word, never forward past checks that did not run."""
+    if to is state.resumes_at and state.phase is to:
+        return state
+    is_later = to is not state.resumes_at
+    state = replace(state, blocked=None, going=None, rechecking=not is_later)
+    if not is_later:
+        return moved(state, to)
+    if to in PER_CAPABILITY and state.resumes_at not in PER_CAPABILITY and not state.current:
+        state = _reopened(state, GateRecord(gate="", evidence=""), why)
+    elif NORMAL.index(to) < NORMAL.index(Stage.IMPLEMENT):
+        every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
+        state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:], reviewed=NO_COMMIT)
+    state = moved(replace(state, phase=to, failure=None), to)
+    return replace(state, skills=(), findings=())

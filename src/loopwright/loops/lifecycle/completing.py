@@ -1,0 +1,102 @@
+"""When a system is complete: ten conditions, each with what shows it; and the five actions that follow, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopwright.kernel.quoting import one_line
+from loopwright.loops.course import Ruling
+from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.matrix import PERFORMANCE, sort_of_check
+from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
+from loopwright.loops.lifecycle.states import Stage
+
+_MESSAGES = {
+    Stage.INIT: "docs({id}): specification of {name}",
+    Stage.SCAFFOLD: "chore({id}): scaffold of {name}",
+    Stage.VERIFY: "feat({id}): {capability}",
+    Stage.VALIDATE: "docs({id}): validation of {name}",
+    Stage.DOCUMENT: "docs({id}): documentation of {name}",
+    Stage.REVIEW: "refactor({id}): what the review of {name} asked for",
+    Stage.SHIP: "Merge what the target has by now into {name}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    name: str
+    met: bool
+    shown_by: str
+
+
+def message(state: LifecycleState) -> str:
+    """Of the commit that lands when the present state is left; a fix says what it was."""
+    if state.fixed and state.failure is not None:
+        return fix_message(state)
+    system = state.plan.system
+    text = _MESSAGES.get(state.phase, "work({id}): {name}")
+    return text.format(
+        id=system.id, name=one_line(system.name, 60), capability=one_line(state.current or system.name, 60)
+    )
+
+
+def fix_message(state: LifecycleState) -> str:
+    failure = state.failure
+    if failure is None:
+        raise AssertionError("nothing failed")
+    return (
+        f"fix({state.plan.system.id}): {one_line(failure.error, 60)}\n\n"
+        f"Error: {one_line(failure.error, 300)}\n"
+        f"Cause: {one_line(state.diagnosis, 300) or 'not known'}\n"
+        f"Fix: {one_line(state.fixed, 300)}\n\n"
+        f"Attempt: {state.retries}/{state.allowance.retries}"
+    )
+
+
+def conditions(state: LifecycleState) -> tuple[Condition, ...]:
+    return tuple(_conditions(state))
+
+
+def _conditions(state: LifecycleState) -> Iterator[Condition]:
+    checks = ", ".join(state.plan.checks) or "none"
+    left = (*((state.current,) if state.current else ()), *state.remaining)
+    skipped = skipped_in(state, Stage.VALIDATE)
+    yield Condition("All capabilities implemented", not left, f"{len(state.done)} done")
+    yield Condition("All tests passing", bool(state.merged), f"checks on the tree that was merged: {checks}")
+    yield Condition("Code verification passing (lint, types, complexity)", bool(state.merged), checks)
+    yield _by_skill(state, "Code validation passing (logic, requirements)", "code-validation", skipped)
+    yield _by_skill(state, "Security audit passing (no critical/high)", "security-audit", skipped)
+    measured = any(sort_of_check(name) == PERFORMANCE for name in state.plan.checks)
+    shown = _by_skill(state, "Performance targets met", "perf-analysis", skipped)
+    yield Condition(shown.name, shown.met or measured, "a check measures it" if measured else shown.shown_by)
+    documented = "document" in state.finished or "document" in skipped_in(state, Stage.DOCUMENT)
+    yield Condition("Documentation updated", documented, "the skill document")
+    yield Condition("Code review self-assessment passing", bool(state.reviewed), "the loop over the changed files")
+    yield Condition("PR approved and merged", bool(state.merged), f"merged as {state.merged[:12]}")
+    unapproved = [
+        gate.gate for gate in state.course.gates if _is_missing(gate.gate, gate.due, gate.ruling, gate.lasting)
+    ]
+    yield Condition("All required gates approved", not unapproved, ", ".join(unapproved) or "every gate that was due")
+
+
+def _is_missing(gate: str, due: bool, ruling: Ruling, lasting: bool) -> bool:  # noqa: FBT001
+    return due and not lasting and ruling is not Ruling.APPROVED and gate in gating.GATES
+
+
+def _by_skill(state: LifecycleState, name: str, skill: str, skipped: tuple[str, ...]) -> Condition:
+    reason = next((each.reason for each in state.skips if each.skill == skill), "")
+    if skill in skipped:
+        return Condition(name, True, f"skipped: {reason}")  # noqa: FBT003
+    return Condition(name, skill in state.finished, f"the skill {skill}")
+
+
+def interfaces_line(state: LifecycleState) -> str:
+    told = f"; told: {', '.join(state.unblocked)}" if state.unblocked else ""
+    return f"3. update interfaces: contracts of {state.plan.system.id} are final{told}"
+
+
+def next_line(state: LifecycleState) -> str:
+    if state.next:
+        return f"5. trigger next: {state.next} is ready"
+    return "5. trigger next: no system is ready"

@@ -1,0 +1,285 @@
+"""How a system goes on: the next step of its state, the transition to the next, to FAILED, and to BLOCKED.
+
+A state is left in this order: its skills are done, its checks pass, its gates are open, what was made has landed.
+"""
+
+from __future__ import annotations
+
+from loopwright.kernel.changing import replace
+from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.model import NO_COMMIT, Finding
+from loopwright.loops import course as c
+from loopwright.loops.course import Ruling
+from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.failures import (
+    Blocked,
+    Cause,
+    Failure,
+    Sort,
+    captured,
+    escalates,
+)
+from loopwright.loops.lifecycle.matrix import checks_for
+from loopwright.loops.lifecycle.skills import PRIMARY, in_order
+from loopwright.loops.lifecycle.state import LifecycleState, Move, Step, begun, skipped_in
+from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage, after
+
+# What is made becomes a commit of its branch when these are left: a capability is one, once it is verified.
+_LANDING = (Stage.INIT, Stage.SCAFFOLD, Stage.VERIFY, Stage.VALIDATE, Stage.DOCUMENT, Stage.REVIEW, Stage.SHIP)
+_SETTLING = 8  # failures whose details are kept; the log has all
+
+
+def onward(state: LifecycleState) -> LifecycleState:
+    """The next step of the present state, or the transition out of it."""
+    if _queue_is_behind(state, state.phase):
+        return begun(state, Step.TELL)
+    if state.phase is Stage.SHIP:
+        return _shipped(state)
+    if missing := missing_skills(state):
+        return _with_skill(state, missing[0])
+    if state.phase is Stage.COMPLETE:
+        return begun(state, Step.WEIGH)
+    if state.phase is Stage.REVIEW and state.reviewed != state.tip:
+        return begun(state, Step.REVIEWS)
+    if (verified := _verified(state)) is not None:
+        return verified
+    state = replace(state, checked=state.tip)
+    to = after(state.phase, more_capabilities=bool(state.remaining))
+    return going(state, to, _why_left(state))
+
+
+def _verified(state: LifecycleState) -> LifecycleState | None:
+    """Before anything is left, or merged: checked, looked at, approved, landed. None: all of it is so."""
+    if state.phase is Stage.SCAFFOLD and (grounded := _ground(state)) is not None:
+        return grounded
+    if state.checked != state.tip:
+        if checks_for(Stage.REVIEW if state.phase is Stage.SHIP else state.phase, state.plan.checks):
+            return begun(state, Step.CHECK)
+        state = replace(state, checked=state.tip)
+    if state.looked != state.tip:
+        return begun(state, Step.LOOK)
+    if gating.blocking(state):
+        return c.at_the_gate(state)
+    if state.phase in _LANDING and state.landed_tip != state.tip:
+        return begun(state, Step.LAND)
+    return None
+
+
+def _ground(state: LifecycleState) -> LifecycleState | None:
+    """What the scaffold changes of what judges is one question; approved, it is part of the base."""
+    gate = state.course.due(PROTECTED)
+    if gate is None:
+        return None
+    paths = tuple(change.path for change in gate.because)
+    if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
+        state = gating.closed(state, gate)
+        return None if paths == state.scaffolded else begun(replace(state, scaffolded=paths), Step.GROUND)
+    return c.at_the_gate(state)
+
+
+def missing_skills(state: LifecycleState) -> tuple[str, ...]:
+    """Required, and neither done nor skipped."""
+    settled = {*state.skills, *skipped_in(state, state.phase)}
+    return tuple(name for name in in_order(state.phase) if name not in settled)
+
+
+def skill_now(state: LifecycleState) -> str:
+    """The one that is under way."""
+    missing = missing_skills(state)
+    return missing[0] if missing else PRIMARY[state.phase]
+
+
+def _with_skill(state: LifecycleState, skill: str) -> LifecycleState:
+    if skill == "deploy" and not (state.plan.deploy or state.deploy):
+        return blocked(state, "prerequisite", NO_TARGET, "Answer with the deploy target, or with `skip deploy`.")
+    return begun(state, Step.SKILL)
+
+
+NO_TARGET = "No deploy target configured. Specify target or 'skip deploy' to skip"
+
+
+def _shipped(state: LifecycleState) -> LifecycleState:
+    """Prepared by its skills, proposed, merged, deployed; what the target has by now is verified first."""
+    if (verified := _verified(state)) is not None:
+        return verified
+    if missing := missing_skills(state):
+        return _with_skill(state, missing[0])
+    if not state.proposal.number or state.proposal.head != state.landed:
+        return begun(state, Step.PROPOSE)
+    if not state.merged:
+        return begun(state, Step.MERGE if state.plan.merges else Step.READ)
+    if not state.deployed and deploy_command(state):
+        return begun(state, Step.DEPLOY)
+    return going(state, Stage.COMPLETE, f"the pull request is merged as {state.merged[:12]}")
+
+
+def deploy_command(state: LifecycleState) -> tuple[str, ...]:
+    if "deploy" in skipped_in(state, Stage.SHIP):
+        return ()
+    return tuple(state.deploy.split()) or state.plan.deploy
+
+
+def _why_left(state: LifecycleState) -> str:
+    checks = checks_for(state.phase, state.plan.checks)
+    passed = f"{', '.join(checks)} pass" if checks else "nothing has to pass before it"
+    if state.phase is Stage.VERIFY:
+        left = f"{len(state.remaining)} more to do" if state.remaining else "it was the last"
+        return f"{state.current or state.plan.system.name} is verified: {passed}; {left}"
+    return f"its skills are done, {passed}"
+
+
+# --- transitions ----------------------------------------------------------------------------------------------------
+
+
+def going(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
+    """On the way to another state: whoever keeps the queue hears of it first."""
+    state = replace(state, going=Move(to=to, why=why))
+    return begun(state, Step.TELL if _queue_is_behind(state, to) else Step.MOVE)
+
+
+def queue_status(stage: Stage) -> str:
+    """What the queue calls a system in this state; what is complete it hears when everything else is done."""
+    return {Stage.SHIP: "review", Stage.COMPLETE: "review", Stage.BLOCKED: "blocked"}.get(stage, "in-progress")
+
+
+def _queue_is_behind(state: LifecycleState, stage: Stage) -> bool:
+    return bool(state.plan.queue) and state.queued not in (queue_status(stage), "complete")
+
+
+def moved(state: LifecycleState, to: Stage) -> LifecycleState:
+    """In another state, with nothing of it done."""
+    before = state.phase
+    state = replace(
+        c.entered(state, to),
+        transitions=state.transitions + 1,
+        turn=state.turn + 1,
+        going=None,
+    )
+    if to in (Stage.FAILED, Stage.RETRY, Stage.BLOCKED):
+        return state
+    if before in (Stage.FAILED, Stage.RETRY, Stage.BLOCKED):
+        return state  # back where it was: what is done of it stays done
+    if to is not Stage.SHIP:  # what is shipped is what was verified when the review was left
+        state = replace(state, checked=NO_COMMIT, looked=NO_COMMIT)
+    state = replace(state, skills=(), findings=())
+    if before is Stage.VERIFY:
+        state = _capability_done(state)
+    return _settled(state)
+
+
+def _capability_done(state: LifecycleState) -> LifecycleState:
+    """The next one, if there is one; then its stages begin anew."""
+    done = (*state.done, state.current) if state.current else state.done
+    made = (*(each for each in state.made if each[0] != state.current), (state.current, state.files))
+    current, *rest = (*state.remaining, "")
+    return replace(
+        state,
+        done=done,
+        current=current,
+        remaining=tuple(each for each in rest if each),
+        files=(),
+        made=made,
+        reopened="",
+        maker=replace(state.maker, over=True),
+    )
+
+
+def _settled(state: LifecycleState) -> LifecycleState:
+    """A state was left with everything passing: what failed before is resolved, and its count begins anew."""
+    return replace(
+        state,
+        failure=None,
+        history=tuple(_resolved(each) for each in state.history),
+        retries=0,
+        episode=(),
+        back_offs=0,
+        diagnosis="",
+        fixed="",
+        strayed=(),
+        rechecking=False,
+        blocked=None,
+    )
+
+
+def _resolved(failure: Failure) -> Failure:
+    return failure if failure.resolved else replace(failure, resolved=True, findings=(), trace="")
+
+
+# --- what went wrong ------------------------------------------------------------------------------------------------
+
+
+def failed(
+    state: LifecycleState, sort: Sort, findings: tuple[Finding, ...], checks: tuple[str, ...] = ()
+) -> LifecycleState:
+    """Something did not pass. The transition to FAILED is what comes of it; whether it is tried again is decided there."""
+    stage = state.resumes_at
+    failure = replace(
+        captured(state.total + 1, stage, sort, findings),
+        capability=state.current if stage in PER_CAPABILITY else "",
+        checks=checks,
+    )
+    is_same = bool(state.episode) and state.episode[-1] == failure.mark
+    retries = state.retries if is_same else 0
+    history = (*_without_details(state.history, state.fixed, state.diagnosis), replace(failure, attempt=retries))
+    state = replace(
+        state,
+        failure=replace(failure, attempt=retries),
+        history=history,
+        retries=retries,
+        episode=(*state.episode, failure.mark),
+        total=state.total + 1,
+        findings=findings,
+        diagnosis="",
+        fixed="",
+    )
+    return going(state, Stage.FAILED, failure.error)
+
+
+def _without_details(history: tuple[Failure, ...], fix: str, hypothesis: str) -> tuple[Failure, ...]:
+    """The newest with what was tried against it. Of the others nobody needs more than the error."""
+    if not history:
+        return ()
+    *earlier, last = history
+    if not last.resolved:
+        last = replace(last, fix=fix or last.fix, hypothesis=hypothesis or last.hypothesis, outcome="still failing")
+    kept = [replace(each, findings=(), trace="") if each.findings else each for each in earlier[-_SETTLING:]]
+    return (*earlier[:-_SETTLING], *kept, replace(last, findings=(), trace=""))
+
+
+def decided(state: LifecycleState) -> LifecycleState:
+    """In FAILED: tried again, or a person is needed."""
+    failure = state.failure
+    if failure is None:
+        raise AssertionError("nothing failed")
+    if state.rechecking:
+        return blocked(state, "retries", "It still fails as it did before", ask_of(failure))
+    reason = escalates(failure, state.episode, state.retries, state.total, state.allowance)
+    if reason is not None:
+        cause, why = reason
+        return blocked(state, cause, why, ask_of(failure, cause))
+    return going(
+        replace(state, retries=state.retries + 1),
+        Stage.RETRY,
+        f"retry {state.retries + 1} of {state.allowance.retries}: {failure.error}",
+    )
+
+
+def ask_of(failure: Failure, cause: Cause = "retries") -> str:
+    where = f" ({failure.file}{f':{failure.line}' if failure.line else ''})" if failure.file else ""
+    asks = {
+        "security": f"Decide on the security finding{where}: mend it, or take the code out.",
+        "logic": f"Find what hangs{where} and mend it.",
+        "external": "Bring back what it depends on, or take the dependency out.",
+        "circular": f"Find a fix that does not break the other{where}: two fixes undo each other.",
+    }
+    return asks.get(cause, f"Mend what fails{where} on branch work of this system, or say how.")
+
+
+def blocked(state: LifecycleState, cause: Cause, reason: str, ask: str) -> LifecycleState:
+    """Only a person can help. Where it goes on is the state it could not leave."""
+    stage = state.resumes_at
+    history = state.history
+    if history and not history[-1].resolved and state.phase is Stage.FAILED:
+        history = (*history[:-1], replace(history[-1], escalated=True))
+    told = Blocked(cause=cause, reason=reason, ask=ask, stage=stage)
+    return going(replace(state, blocked=told, history=history, rechecking=False), Stage.BLOCKED, reason)

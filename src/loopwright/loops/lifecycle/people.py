@@ -1,0 +1,199 @@
+"""What the lifecycle makes of what people say: answers, gates, skipped skills, edits of its file, new limits."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.kernel.actions import Option
+from loopwright.kernel.changing import replace
+from loopwright.kernel.events import Answered, IntegrationRefused, SkillSkipped, StateEdited
+from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.model import NO_COMMIT, Outcome
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.hooks import Escalation, refusal
+from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.backwards import sent_back, set_back
+from loopwright.loops.lifecycle.blocked_message import blocked_message
+from loopwright.loops.lifecycle.failures import seen_before
+from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, moved, onward
+from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
+from loopwright.loops.lifecycle.limits import moved as limits_moved
+from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS
+from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step, begun
+from loopwright.loops.lifecycle.states import NORMAL, Stage
+
+_RESUME = Option(choice="resume", label="It is resolved: run again what blocked", prompt="resume: run it again")
+_CONTINUE = Option(choice="continue", label="Grant more retries")
+_HISTORY = Option(choice="history", label="Show what was tried")
+_REVISE = Option(choice="revise", label="Go on with new guidance")
+_CANCEL = Option(choice="cancel", label="Cancel the system")
+_TARGET = Option(
+    choice="target", label="Name the deploy target", how='target --text "npm publish"', needs="the deploy target"
+)
+_SKIP = Option(choice="skip", label="Skip deploy", how='skip --text "why"', needs="why")
+
+
+def escalation(state: LifecycleState) -> Escalation:
+    told = state.blocked
+    extra = (_TARGET, _SKIP) if told is not None and told.reason == NO_TARGET else ()
+    granting = (_CONTINUE,) if state.failure is not None else ()
+    return Escalation(
+        question=blocked_message(state) if told else "",
+        options=(*extra, _RESUME, *granting, _REVISE, _HISTORY, _CANCEL),
+        why=told.reason if told else "; ".join(state.course.reasons),
+        findings=state.failure.findings if state.failure else (),
+    )
+
+
+def _resumed(state: LifecycleState, *, rechecking: bool) -> LifecycleState:
+    """Back in the state that it could not leave. What a person says is resolved is run once more."""
+    stage = state.resumes_at
+    state = replace(state, blocked=None, rechecking=rechecking, back_offs=0)
+    state = moved(c.steered(state, reasons=()), stage)
+    return onward(replace(state, checked=NO_COMMIT, looked=NO_COMMIT))
+
+
+def answered(state: LifecycleState, event: Answered) -> LifecycleState:
+    match event.choice:
+        case "target":
+            if not event.text.strip():
+                raise refusal(state, event, "the deploy target is missing")
+            return _resumed(replace(state, deploy=event.text.strip()), rechecking=False)
+        case "skip":
+            skip = SkillSkipped(skill="deploy", reason=event.text.strip(), by=event.by)
+            return skipped(state, skip)
+        case _:
+            return _resumed(state, rechecking=state.failure is not None)
+
+
+def continued(state: LifecycleState, event: Answered) -> LifecycleState:
+    """Grants, never resets: agents try again."""
+    mark = state.failure.mark if state.failure else ""
+    seen = seen_before(state.episode, mark)
+    allowance = grant(state.allowance, state.retries, seen, state.total, event.count)
+    state = replace(state, allowance=allowance, episode=state.episode[-seen:] if seen else ())
+    return _retried_again(state)
+
+
+def revised(state: LifecycleState, _: Answered) -> LifecycleState:
+    """New guidance: the counts begin anew, with a reason on record."""
+    return _retried_again(replace(state, retries=0, episode=(), allowance=_full(state)))
+
+
+def _full(state: LifecycleState) -> LifecycleAllowance:
+    limits = state.plan.limits
+    return replace(
+        state.allowance,
+        retries=max(state.allowance.retries, limits.max_retries),
+        failures=max(state.allowance.failures, state.total + limits.max_total_failures),
+    )
+
+
+def _retried_again(state: LifecycleState) -> LifecycleState:
+    """With something that failed: a retry. Else it goes on where it was."""
+    if state.failure is None:
+        return _resumed(state, rechecking=False)
+    state = replace(state, blocked=None, back_offs=0, retries=state.retries + 1)
+    state = moved(c.steered(state, reasons=()), Stage.RETRY)
+    return begun(state, Step.DIAGNOSE)
+
+
+# --- gates ----------------------------------------------------------------------------------------------------------
+
+
+def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
+    waits = state.course.station is Station.GATE or _timed_out(state)
+    if gate.ruling is Ruling.REJECTED:
+        if gate.lasting:
+            told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+            return c.steered(state, refusals=(*state.course.refusals, told))
+        return sent_back(state, gate) if waits else state
+    if gate.gate in (PROTECTED, UNTESTED) and not (state.phase is Stage.SCAFFOLD and gate.gate == PROTECTED):
+        state = replace(state, checked=NO_COMMIT)
+    if not waits or gating.blocking(state):
+        return state
+    if state.phase is Stage.BLOCKED:
+        stage = state.resumes_at
+        state = moved(replace(state, blocked=None), stage)
+        return onward(state)
+    return onward(c.entered(state, state.phase, tries=state.course.trial.tries))
+
+
+def _timed_out(state: LifecycleState) -> bool:
+    return state.phase is Stage.BLOCKED and state.blocked is not None and state.blocked.cause == "gate-timeout"
+
+
+def refused(state: LifecycleState, event: IntegrationRefused) -> LifecycleState:
+    return blocked(state, "target", event.detail or event.reason, "Look at the branch, then resume.")
+
+
+def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
+    """The checks cannot run here: nobody is paid before they can."""
+    ask = "Mend the checks in loop.toml, or what they need, then resume."
+    state = c.steered(state, station=None)
+    return blocked(state, "checks", outcome.note, ask)
+
+
+# --- skips, edits, limits -------------------------------------------------------------------------------------------
+
+
+def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
+    """For the present state where it needs the skill, else for the next that does. Gates cannot be skipped."""
+    if event.skill not in SKILLS:
+        raise refusal(state, event, f"there is no skill {event.skill!r}; `loop skill list` names them")
+    if not event.reason.strip():
+        raise refusal(state, event, "a skip needs a reason")
+    here = NORMAL.index(state.resumes_at)
+    stage = next((each for each in NORMAL[here:] if event.skill in REQUIRED[each]), None)
+    if stage is None:
+        raise refusal(state, event, f"{event.skill} is not needed from here on")
+    if stage is state.resumes_at and event.skill in state.skills:
+        raise refusal(state, event, f"{event.skill} is done already")
+    skip = Skip(stage=stage, skill=event.skill, reason=event.reason.strip(), by=event.by)
+    before = missing_skills(state) if state.phase in NORMAL else ()
+    state = replace(state, skips=(*state.skips, skip))
+    if state.phase is Stage.BLOCKED and state.blocked is not None and event.skill in state.blocked.reason + _of(state):
+        return _resumed(state, rechecking=False)
+    is_now = bool(before) and before[0] == event.skill and state.step in (Step.SKILL, Step.RECORD, Step.EXAMINE)
+    return onward(state) if is_now and state.course.station is None else state
+
+
+def _of(state: LifecycleState) -> str:
+    """Which skill the prerequisite that is missing is for."""
+    return " deploy" if state.blocked is not None and state.blocked.reason == NO_TARGET else ""
+
+
+def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    match event.subject:
+        case "state":
+            return _state_edited(state, event)
+        case "gate-timeout":
+            if state.course.station is not Station.GATE:
+                raise refusal(state, event, "no gate is waited for")
+            names = ", ".join(gate.gate for gate in gating.blocking(state))
+            why = f"The gate {names} was not decided in time"
+            return blocked(c.steered(state, station=None), "gate-timeout", why, f"Decide on {names}.")
+        case _:
+            raise refusal(state, event, f"{event.subject!r} cannot be changed from outside")
+
+
+def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    try:
+        to = Stage(json.loads(event.value))
+    except ValueError as error:
+        raise refusal(state, event, f"state: {event.value} is no state") from error
+    if to not in NORMAL or NORMAL.index(to) > NORMAL.index(state.resumes_at):
+        why = f"state: {to} is past {state.resumes_at}, whose checks have not passed"
+        raise refusal(state, event, why if to in NORMAL else f"state: a system cannot be set to {to}")
+    if state.course.station is Station.DONE:
+        raise refusal(state, event, "state: the system is complete")
+    return onward(set_back(c.steered(state, station=None), to, f"{event.by or 'a person'} set it back to {to}"))
+
+
+def relimited(state: LifecycleState, limits: LifecycleLimits) -> LifecycleState:
+    return replace(
+        state,
+        plan=replace(state.plan, limits=limits),
+        allowance=limits_moved(state.allowance, state.plan.limits, limits),
+    )

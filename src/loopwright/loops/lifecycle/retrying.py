@@ -1,0 +1,93 @@
+"""A retry: what failed is diagnosed, a targeted fix becomes a commit, the failed check runs, then the whole suite."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.changing import replace
+from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
+from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.model import NO_COMMIT, AgentReport
+from loopwright.kernel.quoting import one_line
+from loopwright.loops import course as c
+from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
+from loopwright.loops.lifecycle.flow import failed, going
+from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
+
+_OWN = ("skill", "review", "gate-rejection")  # no check failed: whoever did it does it again with what was found
+
+
+def retry_begun(state: LifecycleState) -> LifecycleState:
+    return begun(state, Step.DIAGNOSE)
+
+
+def retried(state: LifecycleState, event: Answer) -> LifecycleState:
+    match event:
+        case AgentReported() | AgentFailed() if state.step is Step.DIAGNOSE:
+            return _diagnosed(state, event)
+        case AgentReported():
+            return begun(replace(state, fixed=event.report.summary or "a fix without a word"), Step.RECORD_FIX)
+        case AgentFailed():
+            return failed(state, "skill", (engine_finding("fix", f"The fix did not end well: {c.sentence_of(event)}"),))
+        case Checkpointed():
+            return _recorded(state, event)
+        case ChecksReported():
+            return _checked(state, event)
+        case _:
+            raise InvalidTransition(c.where(state), type(event).__name__, f"{state.step} is under way")
+
+
+def _diagnosed(state: LifecycleState, event: AgentReported | AgentFailed) -> LifecycleState:
+    """Without a diagnosis the fix is tried all the same: the failure itself is known."""
+    told = diagnosis(event.report) if isinstance(event, AgentReported) else ""
+    state = replace(state, diagnosis=told, finished=_with(state.finished, "debug-assist"))
+    if state.failure is not None and state.failure.sort in _OWN:
+        return going(state, state.failure.stage, "it is done again with what was found")
+    if state.failure is not None and not state.maker.over and not state.failure.checks:
+        return going(state, state.failure.stage, "its loop goes on with what was diagnosed")
+    return begun(state, Step.FIX)
+
+
+def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return names if name in names else (*names, name)
+
+
+def diagnosis(report: AgentReport) -> str:
+    extras = json.loads(report.extras)
+    advice = extras.get("advice") if isinstance(extras, dict) else None
+    lines = [report.summary]
+    if isinstance(advice, dict):
+        for key in ("diagnosis", "recommendations"):
+            said = advice.get(key)
+            lines += [f"- {one_line(str(each), 500)}" for each in said] if isinstance(said, list) else []
+    return "\n".join(line for line in lines if line)[:4_000]
+
+
+def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
+    """What else it changed is not taken, and is told."""
+    state = replace(state, strayed=event.dropped)
+    if event.unchanged:
+        told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
+        return failed(state, "skill", (engine_finding("nothing-changed", told),))
+    onto = state.proposal.onto
+    if onto and state.failure is not None and state.failure.sort == "merge":
+        proposal = replace(state.proposal, onto=NO_COMMIT)
+        state = replace(state, onto=onto, ground=onto, proposal=proposal, tip=event.commit)
+        return begun(state, Step.SUITE)
+    state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:200])
+    return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
+
+
+def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:
+    """Held changes and gates are the stage's business, which asks for its checks again: receipts make that free."""
+    found = faults_of(event)
+    if not found:
+        if state.step is Step.RECHECK:
+            return begun(state, Step.SUITE)
+        stage = state.failure.stage if state.failure else state.resumes_at
+        return going(state, stage, f"fixed: {one_line(state.fixed, 200)}")
+    sort = sort_of(event, found)
+    if sort == "external" and state.back_offs < len(BACK_OFFS):
+        return begun(replace(state, back_offs=state.back_offs + 1), Step.BACK_OFF)
+    return failed(state, sort, found, failed_checks(event))
