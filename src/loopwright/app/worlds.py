@@ -7,6 +7,7 @@ from pathlib import Path
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.git.rules import began_with
+from loopwright.adapters.skill_library import SkillLibrary
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project
 from loopwright.app.readiness import Ready
@@ -36,6 +37,7 @@ def build_world(
         who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
+        skill_text=SkillLibrary(root=root).guide,
         dispatcher=InProcess(
             slots=settings.limits.parallel,
             spending=Spending(tokens=settings.budget.tokens, seconds=_time(ready)),

@@ -17,7 +17,7 @@ from loopwright.kernel.actions import (
     RunOnce,
     Tell,
 )
-from loopwright.kernel.deliverables import FileFault, fault_of
+from loopwright.kernel.deliverables import faults_in
 from loopwright.kernel.risks import risks_in
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 
@@ -37,8 +37,7 @@ async def look(
             texts = await world.workspace.texts(
                 action.commit, tuple(each.path for each in action.wanted), _LARGEST_FILE
             )
-            found = ((each, fault_of(each, text)) for each, text in zip(action.wanted, texts, strict=True))
-            faults = tuple(FileFault(path=each.path, why=why) for each, why in found if why)
+            faults = faults_in(zip(action.wanted, texts, strict=True))
             return FilesExamined(key=action.key, faults=faults)
         case ExamineChange():
             return await _examined(world, action)

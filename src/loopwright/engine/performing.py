@@ -156,6 +156,7 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         folder=_NOWHERE,
         scratchpad=None if action.needs_verdict else world.scratchpad(loop, kind),  # it has what the maker claims
         skill=action.skill,
+        guide=world.skill_text(action.skill) if action.skill else "",
         agent=action.agent,
         needs_verdict=action.needs_verdict,
     )

@@ -64,6 +64,7 @@ class World:
     errands: Errands | None = None
     protected: tuple[str, ...] = ()
     scratchpad: Callable[[LoopId, str], Path | None] = lambda _loop, _kind: None  # of a loop of that kind
+    skill_text: Callable[[str], str] = lambda _skill: ""  # how a skill is done
     dispatcher: Dispatcher = field(default_factory=InProcess)
     poll: float = 0.25  # how often the inbox is looked at while a step runs
     known: dict[LoopId, Opened] = field(default_factory=dict)  # loops below, as last read; who drives one takes it out

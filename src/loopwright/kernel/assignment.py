@@ -21,6 +21,10 @@ class Assignment(Protocol):
     @property
     def skill(self) -> str: ...
     @property
+    def guide(self) -> str:
+        """How the skill is done, as Markdown."""
+
+    @property
     def brief(self) -> Brief: ...
     @property
     def needs_verdict(self) -> bool: ...

@@ -26,6 +26,7 @@ class AgentRun:
     folder: Path  # working directory: the workspace, or a throw-away checkout for judges
     scratchpad: Path | None = None  # what the loop has written so far, readable from the folder
     skill: str = ""
+    guide: str = ""  # how the skill is done, as Markdown
     agent: str = ""  # the one that is to play, before the role's others; one that nobody knows counts as none
     needs_verdict: bool = False
     diff: str = ""  # for judges: the change as text, from the objects themselves

@@ -23,6 +23,7 @@ class AgentContext:
     key: Annotated[Key, "This try of this action."] = NO_KEY
     role: Annotated[str, "The part to play."]
     skill: str = ""
+    guide: Annotated[str, "Of a skill: how it is done, as Markdown."] = ""
     attempt: Annotated[int, "The attempt of the loop, the same for every role in it."]
     limit: Annotated[int, "How many attempts there are."]
     task: Annotated[str, "What is to be done."]
@@ -63,6 +64,7 @@ def context_of(run: AgentRun, agent: str) -> AgentContext:
         key=run.key,
         role=run.role,
         skill=run.skill,
+        guide=run.guide,
         attempt=brief.attempt,
         limit=brief.limit,
         task=brief.task,

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loopwright.adapters.git.objects import texts_of
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
 from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, Tree
 
 _TRUSTING = re.compile(r"git config --global --add safe\.directory .+")  # git's own words, the path as a shell takes it
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
@@ -70,6 +71,15 @@ def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
 
 def paths_at(top: Path, env: Mapping[str, str], commit: str) -> tuple[str, ...]:
     return tuple(persons_git(env, top).names("ls-tree", "-r", "--name-only", "--full-tree", "-z", commit))
+
+
+def texts_at(
+    top: Path, env: Mapping[str, str], tree: str, paths: tuple[str, ...], limit: int
+) -> tuple[str | None, ...]:
+    """What the files of a tree hold; None where there is none, or one of more than `limit` bytes."""
+    git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
+    found = texts_of(git, Tree(tree), paths, limit) if paths else {}
+    return tuple(found.get(path) for path in paths)
 
 
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.kernel.deliverables import FileDemand
+from loopwright.kernel.deliverables import FileDemand, Format
 from loopwright.loops.lifecycle.states import Stage
-
-Format = Literal["markdown", "json", "yaml", "text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
