@@ -12,12 +12,12 @@ from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.program import Git, path_of, printable, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
-from loopwright.kernel.risks import AddedText
 
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _LINK, _LONGEST = b"120000 ", 4096  # bytes of what a link may say
+FILES = ("100644", "100755")  # modes
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 Pair = tuple[str, str]  # a file's object before and after
@@ -71,20 +71,35 @@ def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int
     """Few processes however many paths: the sizes first, so that nothing large is ever read."""
     held = _held(git, commit, paths)
     found = {path: each.object for path, each in held.items() if each.size is not None and each.size <= limit}
-    if not found:
+    content = blobs(git, tuple(found.values()))
+    return {path: content[name].decode("utf-8", "replace") for path, name in found.items()}
+
+
+def beginnings(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+    """At most `limit` bytes of the file at each path; a link is no file."""
+    files = {path: each for path, each in _held(git, commit, paths).items() if each.is_file}
+    known = blobs(git, tuple(each.object for each in files.values() if (each.size or 0) <= limit))
+    for each in files.values():
+        if each.object not in known:
+            known[each.object] = git.beginning("cat-file", "blob", each.object, limit=limit)
+    return tuple(known[files[path].object].decode("utf-8", "replace") if path in files else None for path in paths)
+
+
+def blobs(git: Git, names: tuple[str, ...]) -> dict[str, bytes]:
+    """What the objects of these names hold."""
+    if not names:
         return {}
-    asked = "".join(f"{name}\n" for name in found.values()).encode()
-    content = git.run_once(found.values(), "cat-file", "--batch", stdin=asked)
-    return dict(zip(found, _blobs(content), strict=True))
+    asked = "".join(f"{name}\n" for name in names).encode()
+    return dict(zip(names, _contents(git.run_once(names, "cat-file", "--batch", stdin=asked)), strict=True))
 
 
-def _blobs(output: bytes) -> Iterator[str]:
+def _contents(output: bytes) -> Iterator[bytes]:
     """`<name> blob <size>`, the bytes, an end of line; again and again."""
     start = 0
     while start < len(output):
         end = output.index(b"\n", start)
         size = int(output[start:end].split()[2])
-        yield output[end + 1 : end + 1 + size].decode("utf-8", "replace")
+        yield output[end + 1 : end + 1 + size]
         start = end + size + 2
 
 
@@ -101,6 +116,10 @@ class ObjectEntry:
     object: str
     size: int | None = None  # None: no file
     mode: str = ""
+
+    @property
+    def is_file(self) -> bool:
+        return self.mode in FILES and self.size is not None
 
 
 def _held(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> dict[str, ObjectEntry]:
@@ -144,9 +163,7 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     """
     wanted = frozenset(paths)
     changed = [each for each in differences(ground, old, new) if {each.path, each.name} & wanted]
-    by_pair: dict[Pair, frozenset[int]] = {}
-    for names in portions([each.path for each in changed]):
-        by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
+    by_pair = new_lines_of(ground, old, new, [each.path for each in changed])
     # What was a link before is shown as a file that is new.
     found = {
         d.path if d.path in wanted else d.name: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new))
@@ -155,9 +172,12 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     return {path: lines for path, lines in found.items() if lines}
 
 
-def added_texts(ground: Ground, old: Commit, new: Commit, limit: int) -> tuple[AddedText, ...]:
-    """As `new_lines`, with what stands in them."""
-    raise NotImplementedError((ground, old, new, limit))
+def new_lines_of(ground: Ground, old: str, new: str, paths: Sequence[str]) -> dict[Pair, frozenset[int]]:
+    """Those of each of these files, by its objects."""
+    found: dict[Pair, frozenset[int]] = {}
+    for names in portions(paths):
+        found |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
+    return found
 
 
 def _lines(patch: bytes) -> dict[Pair, frozenset[int]]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.git import checkouts, cleanup, snapshots
+from loopwright.adapters.git.added import added_texts
 from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.landing import branch_of, land, merge
-from loopwright.adapters.git.objects import added_texts, contents, texts_of
+from loopwright.adapters.git.objects import beginnings, contents
 from loopwright.adapters.git.overlay import setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
@@ -78,8 +79,7 @@ class GitWorkspace:
     async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
         def held() -> tuple[str | None, ...]:
             ground = self._site.ground()
-            found = texts_of(ground.engine, ground.tree(commit), paths, limit) if paths else {}
-            return tuple(found.get(path) for path in paths)
+            return beginnings(ground.engine, ground.tree(commit), paths, limit)
 
         return await uninterrupted(held)
 
