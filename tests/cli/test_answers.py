@@ -202,7 +202,7 @@ def test_a_gate_names_what_called_for_it(gated: Sample) -> None:
     (gate,) = gated.loop("gates", "--json").data["gates"]
     assert (gate["name"], gate["status"]) == ("protected", "pending")
     assert gate["because"] == [
-        {"file": "check.py", "line": 0, "rule": "protected file changed", "how": "changed", "moved": ""}
+        {"file": "check.py", "line": 0, "rule": "protected file changed", "how": "changed", "moved": "", "text": ""}
     ]
     assert (gate["path"], gate["id"]) == ([gate["loop"]], gate["evidence"])
     assert gate["tree"] == gated.repo.git("rev-parse", f"{gate['commit']}^{{tree}}")

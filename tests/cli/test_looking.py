@@ -21,6 +21,7 @@ def normal(text: str, root: Path) -> str:
         (r"\b[0-9a-f]{64}\b", "DIGEST"),
         (r"\b[0-9a-f]{12,40}\b", "COMMIT"),
         (r"\b\d+\.\d s\b", "N s"),
+        (r"(created by) \S+@\S+", r"\1 WHO"),
         (r"\S*/bin/python[\d.]*", "python"),
     ):
         text = re.sub(pattern, stands_for, text)

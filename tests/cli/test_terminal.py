@@ -10,6 +10,7 @@ from loopwright.adapters.terminal.prompt import Nobody, Terminal, gate_text
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Change, Key, LoopId, Question
+from loopwright.kernel.risks import Risk
 from loopwright.ports.people import People, Waiting
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
@@ -86,6 +87,19 @@ def test_a_gate_shows_a_move_as_one() -> None:
     changes = (Change(path="a", how="removed", moved="b"), Change(path="b", how="added", moved="a"))
     shown = gate_text(replace(GATE, because=changes), "")
     assert "  moved    a to b\n  moved    b from a\n" in shown
+
+
+def test_a_gate_that_rules_called_for_shows_where_and_by_which() -> None:
+    found = (
+        Risk(gate="security", rule="secrets", file="src/a.py", line=3, text="password = 1"),
+        Risk(gate="security", rule="security files", file="src/auth.py"),
+    )
+    gate = replace(GATE, gate="security", because=(), reasons=found)
+    shown = gate_text(gate, "")
+    assert "\n  src/a.py:3: secrets: password = 1\n  src/auth.py: security files\n" in shown
+    assert "\n  and 2 more\n" in gate_text(replace(gate, reasons=found * 21), "")
+    screen = asked((CLARIFICATION, gate), Typed("blue"))[1]
+    assert "Also open: gate security (src/a.py:3, src/auth.py)" in screen
 
 
 def test_a_text_that_is_missing_has_its_own_prompt_and_nothing_goes_back_to_the_options() -> None:

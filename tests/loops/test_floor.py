@@ -32,12 +32,14 @@ from loopwright.kernel.model import (
     AgentReport,
     AgentStatus,
     Brief,
+    Change,
     Commit,
     Ending,
     Key,
     Outcome,
     Question,
 )
+from loopwright.kernel.risks import Risk
 from loopwright.loops import floor
 from loopwright.loops.course import (
     Course,
@@ -321,6 +323,14 @@ def test_gates_stand_beside_the_work_each_by_itself() -> None:
     assert keys(state)[2:] == ["gate-a-e1", "gate-b-e1"]
     state = play(state, ("gate-b-e1", rules_on("e1", approved=True, gate="b")))
     assert (keys(state)[2:], state.course.approved) == (["gate-a-e1"], ("e1",))
+
+
+def test_a_gate_says_where_rules_found_what_called_for_it() -> None:
+    found = tuple(Risk(gate="a", rule=rule, file="a.py", line=3) for rule in ("one", "two"))
+    gate = replace(E1, reasons=found, because=(Change(path="b.py", how="added"),))
+    waits = LOOP.decide(guarded(gate))[-1]
+    assert isinstance(waits, AwaitGate)
+    assert (waits.reasons, gate.paths) == (found, "b.py, a.py")
 
 
 def test_a_decision_holds_for_its_evidence_and_comes_back_with_it() -> None:

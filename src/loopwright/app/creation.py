@@ -6,6 +6,7 @@ import secrets
 
 from loopwright.adapters.git.log_identity import sign
 from loopwright.adapters.git.repository import rules_of
+from loopwright.adapters.speaker import speaker
 from loopwright.app.loops import Listed, Past, View
 from loopwright.app.project import Project
 from loopwright.app.settings import pins_text
@@ -45,6 +46,7 @@ async def create_loop(
         kind=kind.loop.name,
         params=given,
         settings=settings.to_json(),
+        by=speaker(project.environ),
         rules=rules,
         pins=pins_text(project, settings),
     )

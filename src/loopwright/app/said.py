@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from loopwright.app.approvers import objection_to
 from loopwright.app.choice import named, refuse_part, root_of
 from loopwright.app.loops import View, listed, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.events import said_in_words
 from loopwright.app.views.standing import why_paused
-from loopwright.engine.fold import Opened
 from loopwright.engine.hearing import hear
-from loopwright.engine.nesting import askers
+from loopwright.engine.nesting import Asker, askers
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
-from loopwright.kernel.events import Answered, Said
+from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import event_of
 from loopwright.ports.people import Waiting
@@ -25,8 +25,11 @@ from loopwright.ports.people import Waiting
 async def take_in(project: Project, seen: View, said: Said, failed: Callable[[str], None]) -> View | None:
     """The loop with it on record; None: the controller that holds the loop was told. Its files follow at once.
 
-    Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
+    Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log. So it does when it
+    is not theirs to say.
     """
+    if isinstance(said, GateDecided) and (why := await objection_to(project, seen.row.id, said)):
+        raise Forbidden(f"{why}; nothing was recorded")
     publisher = await publisher_of(project, failed, seen, seen.listed.among)
     heard = await hear(project.store, project.loops, seen.opened, said, publisher)
     if heard is None:
@@ -84,14 +87,14 @@ async def _roots(project: Project, meant: View | None) -> list[View]:
 
 async def _questions(project: Project, root: View) -> list[OpenQuestion]:
     return [
-        OpenQuestion(waiting=each, ask=each.what, asker=await _asker(project, root, found.opened))
+        OpenQuestion(waiting=each, ask=each.what, asker=await _asker(project, root, found))
         for found in await askers(project.store, project.loops, root.opened)
         for each in found.waiting
         if isinstance(each.what, Ask)
     ]
 
 
-async def _asker(project: Project, root: View, opened: Opened) -> View:
-    if opened.id == root.row.id:
+async def _asker(project: Project, root: View, found: Asker) -> View:
+    if found.opened.id == root.row.id:
         return root
-    return View(opened=opened, listed=await listed(project, opened.row, root.listed.among))
+    return View(opened=found.opened, listed=await listed(project, found.opened.row, root.listed.among))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.app.approvers import objection_to
 from loopwright.app.check_ins import keep_shown
 from loopwright.app.loops import View
 from loopwright.app.project import Project
@@ -39,8 +40,9 @@ def stays(gate: ShownGate) -> str:
 async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate) -> View:
     """The loop as it is when whoever is there was asked about what it did without."""
     said = await heard_on(gate, question_text(gate), here.who)
-    if said is None:
-        note(stays(gate))
+    why = await objection_to(project, gate.loop, said) if said is not None else ""
+    if said is None or why:
+        note(f"{why}.\n{stays(gate)}" if why else stays(gate))
         return ended
     now = await take_in(project, ended, said, note)
     if not said.approved:

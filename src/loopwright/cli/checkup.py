@@ -15,6 +15,7 @@ from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
+from loopwright.adapters.speaker import git_names
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.app.kinds import Kinds
@@ -56,10 +57,8 @@ def git_line(environ: Mapping[str, str]) -> Remark:
 
 
 def identity_line(environ: Mapping[str, str], root: Path) -> Remark:
-    git = persons_git(environ, root)
-    said = [git.ask("config", "--get", key) for key in ("user.name", "user.email")]
-    if all(answer.code == 0 and answer.out.strip() for answer in said):
-        name, mail = (answer.out.decode("utf-8", "backslashreplace").strip() for answer in said)
+    name, mail = git_names(environ, root)
+    if name and mail:
         return Remark("ok", "identity", f"{name} <{mail}>")
     return Remark(
         "warn",

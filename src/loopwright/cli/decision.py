@@ -14,7 +14,7 @@ from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
-from loopwright.cli.gates import diff_command, tests_lines
+from loopwright.cli.gates import diff_command, file_line, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
@@ -153,9 +153,7 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
     if not here.asks:
         raise Forbidden(f"say which changes you have seen: loop {_verb(decision)} {gate.name}@{gate.id} (`loop gates`)")
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
-    for reason in gate.because:
-        note(f"  {one_line(reason.file, 500)}: {one_line(reason.rule, 500)}")
-    for line in tests_lines(gate):
+    for line in (*map(file_line, gate.because), *tests_lines(gate)):
         note(line)
     note(f"  {diff_command(gate, at_top=False)}")
     if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
@@ -190,6 +188,7 @@ def _answer(
 def _sentence(answer: DecisionAnswer) -> str:
     if answer.already:
         return f"Gate {answer.gate} was already {answer.status} by {answer.by or 'somebody'}."
-    files = ", ".join(one_line(reason.file, 500) for reason in answer.because)
+    files = ", ".join(dict.fromkeys(one_line(reason.file, 500) for reason in answer.because))
     tail = f" Go on with: {answer.command}" if answer.command else ""
-    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for exactly these changes: {files}.{tail}"
+    what = f"exactly these changes: {files}" if files else "exactly what it was asked for"
+    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for {what}.{tail}"

@@ -69,8 +69,11 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
 
 
 def file_line(reason: GateReason) -> str:
+    """Where, by which rule, and what stands there."""
     mark = "  <- decides what is executed" if runs_code(reason.file) else ""
-    return f"  {one_line(reason.file, _LONGEST)}: {one_line(reason.rule, _LONGEST)}{mark}"
+    place = f"{one_line(reason.file, _LONGEST)}:{reason.line}" if reason.line else one_line(reason.file, _LONGEST)
+    text = f": {one_line(reason.text, _LONGEST)}" if reason.text else ""
+    return f"  {place}: {one_line(reason.rule, _LONGEST)}{text}{mark}"
 
 
 def tests_lines(gate: ShownGate) -> list[str]:
@@ -89,8 +92,8 @@ def _listed(what: str, tests: tuple[str, ...]) -> list[str]:
 def diff_command(gate: ShownGate, *, at_top: bool) -> str:
     """The command that shows what called for the gate, to be copied as it is."""
     whole = f"git diff {gate.base[:12]} {gate.commit[:12]}"
-    paths = [reason.file for reason in gate.because]
-    if len(paths) > _NAMED or not all(path.isprintable() and visible(path) == path for path in paths):
+    paths = list(dict.fromkeys(reason.file for reason in gate.because))
+    if not paths or len(paths) > _NAMED or not all(path.isprintable() and visible(path) == path for path in paths):
         return whole
     return " ".join([whole, "--", *(shlex.quote(_pathspec(path, at_top=at_top)) for path in paths)])
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from loopwright.adapters.speaker import speaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +32,7 @@ class Here:
     @property
     def who(self) -> str:
         """Who speaks through this command, for the log."""
-        return f"{_login(self.environ)}@{os.uname().nodename}"
-
-
-def _login(environ: Mapping[str, str]) -> str:
-    if name := environ.get("LOGNAME") or environ.get("USER"):
-        return name
-    try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        return f"uid {os.getuid()}"
+        return speaker(self.environ)
 
 
 def _cwd(environ: Mapping[str, str]) -> Path:

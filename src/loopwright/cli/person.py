@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal
+from loopwright.app.approvers import objection_to
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
@@ -16,7 +17,7 @@ from loopwright.cli.output import show
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate
-from loopwright.kernel.events import Answered, Said
+from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
 from loopwright.ports.workspace import Workspace
@@ -48,6 +49,8 @@ def person(
     agents = ready_agents(project, settings)
 
     async def objection(loop: LoopId, said: Said) -> str:
+        if isinstance(said, GateDecided):
+            return await objection_to(project, loop, said)
         return (await view(project, loop)).kind.objection(said, agents) if isinstance(said, Answered) else ""
 
     async def attempts(loop: LoopId) -> str:
@@ -72,5 +75,5 @@ async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGat
 
 async def shown_diff(workspace: Workspace, base: Commit, gate: AwaitGate) -> str:
     """The part of the change that called for the gate. Git cuts it: no line of a file can pass for a header."""
-    paths = tuple(change.path for change in gate.because)
+    paths = (*(change.path for change in gate.because), *(risk.file for risk in gate.reasons))
     return visible((await workspace.diff(base, gate.commit, limit=_SHOWN_DIFF, only=paths)).rstrip("\n"))

@@ -25,7 +25,7 @@ from loopwright.kernel.model import (
     Question,
     Tree,
 )
-from loopwright.kernel.risks import GateRule
+from loopwright.kernel.risks import GateRule, Risk
 from loopwright.kernel.trust import LandedBefore, Trust
 
 
@@ -121,6 +121,7 @@ class AwaitGate:
     failing: tuple[str, ...] = ()  # tests that fail without it
     dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     why: str = ""
+    reasons: tuple[Risk, ...] = ()  # where rules found what called for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationR
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
+from loopwright.kernel.risks import Risk
 from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted, guided, told_with_cause
 
@@ -119,10 +120,12 @@ class GateRecord:
     dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     due: bool = True  # the present candidate calls for it
     lasting: bool = False  # may still be decided when the loop has ended
+    reasons: tuple[Risk, ...] = ()  # where rules found what called for it
 
     @property
     def paths(self) -> str:
-        return ", ".join(change.place for change in self.because)
+        places = (*(change.place for change in self.because), *(risk.file for risk in self.reasons))
+        return ", ".join(dict.fromkeys(places))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,6 +128,7 @@ def _await(gate: GateRecord) -> AwaitGate:
         failing=gate.failing,
         dropped=gate.dropped,
         why=gate.why,
+        reasons=gate.reasons,
     )
 
 

@@ -141,7 +141,7 @@ def rejection(gate: GateRecord) -> Finding:
     why = gate.reason or "no reason given"
     if gate.gate != PROTECTED:
         return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
-    what = f"the change to {gate.paths}" if gate.because else f"that {_some(gate.dropped)} would not run any more"
+    what = f"the change to {gate.paths}" if gate.paths else f"that {_some(gate.dropped)} would not run any more"
     red = f"; these tests have to pass without it: {_some(gate.failing)}" if gate.failing else ""
     told = f"A person rejected {what}: {why}. Leave that as the base has it and do the work without it{red}"
     return engine_finding("gate-rejected", told)

@@ -137,7 +137,10 @@ class Workspace(Protocol):
         """Every path that differs, in the order of git."""
 
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
-        """What each file of `commit` has that `base` does not have there; of one above `limit` bytes only that."""
+        """The lines that each file of `commit` has and `base` does not have there, in the order of `changed`.
+
+        Of what is above `limit` bytes, no UTF-8 text or no file (a link, a submodule): only that it is not told whole.
+        """
 
     async def combine(self, wanted: Combining) -> Combination:
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.

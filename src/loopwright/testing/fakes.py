@@ -7,6 +7,7 @@ after a simulated crash finds again what the old one did, as the real adapters d
 from __future__ import annotations
 
 import asyncio
+import difflib
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -123,15 +124,17 @@ class MemoryWorkspace:
 
     async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
         files = self.holds.get(commit, {})
-        return tuple(files[path][:limit] if path in files else None for path in paths)
+        return tuple(
+            files[path].encode()[:limit].decode("utf-8", "replace") if path in files else None for path in paths
+        )
 
     async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         return _changes(self.holds.get(base, {}), self.holds.get(commit, {}))
 
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
-        held = self.holds.get(commit, {})
+        before, held = self.holds.get(base, {}), self.holds.get(commit, {})
         paths = [change.path for change in await self.changed(base, commit) if change.path in held]
-        return tuple(AddedText(path=path, lines=((1, held[path]),), whole=len(held[path]) <= limit) for path in paths)
+        return tuple(_added(path, before.get(path, ""), held[path], limit) for path in paths)
 
     async def combine(self, wanted: Combining) -> Combination:
         """Two commits conflict when they hold different things at a path that both changed."""
@@ -223,6 +226,15 @@ def _change(path: str, old: str, new: str) -> Change:
     if not new:
         return Change(path=path, how="removed")
     return Change(path=path, how="changed" if old else "added", blob=new)
+
+
+def _added(path: str, old: str, new: str, limit: int) -> AddedText:
+    if len(new.encode()) > limit or "\0" in new:
+        return AddedText(path=path, whole=False)
+    before, after = (text.removesuffix("\n").split("\n") for text in (old, new))
+    steps = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    new_ones = [number for kind, _, _, first, last in steps if kind != "equal" for number in range(first, last)]
+    return AddedText(path=path, lines=tuple((number + 1, after[number]) for number in new_ones))
 
 
 def _object(files: Mapping[str, str], path: str) -> str:

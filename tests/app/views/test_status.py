@@ -12,6 +12,7 @@ from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId, Question
+from loopwright.kernel.risks import Risk
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Status
@@ -154,6 +155,15 @@ def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
         '  loop answer "1: …; 2: …"  Answer all of them in one\n  loop answer cancel        Cancel\n'
     ) in status.human(asked(order, colour, options=offered))
     assert '  loop answer "your answer"  Answer the question\n' in status.human(asked(order, options=offered))
+
+
+def test_a_gate_that_rules_called_for_says_where() -> None:
+    found = Risk(gate="security", rule="secrets", file="src/a.py", line=3, text="password = 1")
+    gate = AwaitGate(
+        key=Key.parse("gate"), gate="security", commit=NO_COMMIT, evidence="e", because=(), why="due", reasons=(found,)
+    )
+    (need,) = seen.shown(seen.seen(Still(here=SHIP, wants=(gate,)), row("waiting"))).needs
+    assert need.why == "due (src/a.py:3 secrets)"
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.kernel.model import Commit
+from loopwright.kernel.risks import AddedText
 from loopwright.ports.workspace import Combination, Combining, Snapshot, Taking
 from tests.ports.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
 
@@ -176,6 +177,46 @@ async def c29_what_is_to_be_kept_is_as_its_commit_has_it(stage: WorkspaceStage) 
     assert await stage.workspace.combine(wanted) == made
 
 
+async def c30_texts_are_told_in_the_order_asked_and_cut(stage: WorkspaceStage) -> None:
+    shot = await _attempt(stage, {"changed.txt": "ä" * 50, "sub/new.txt": "new\n"}, "a")
+    asked = ("sub/new.txt", "nothing.txt", "changed.txt", "sub", "kept.txt", "sub/new.txt")
+    told = await stage.workspace.texts(shot.commit, asked, 100)
+    assert told == ("new\n", None, "ä" * 50, None, "kept\n", "new\n")
+    assert await stage.workspace.texts(shot.commit, ("changed.txt", "kept.txt"), 5) == ("ää\ufffd", "kept\n")
+    assert await stage.workspace.texts(shot.commit, (), 5) == ()
+
+
+async def c31_changed_is_what_a_snapshot_says(stage: WorkspaceStage) -> None:
+    edits = {"changed.txt": "after\n", "sub/new.txt": "new\n", "sub/removed.txt": None}
+    shot = await _attempt(stage, edits, "a")
+    told = await stage.workspace.changed(stage.base, shot.commit)
+    assert [(each.path, each.how, each.blob) for each in told] == [(c.path, c.how, c.blob) for c in shot.changes]
+    assert await stage.workspace.changed(shot.commit, shot.commit) == ()
+
+
+async def c32_what_is_added_is_told_line_by_line(stage: WorkspaceStage) -> None:
+    first = await _attempt(stage, {"changed.txt": "one\ntwo\nthree\n", "sub/removed.txt": None}, "a")
+    second = await _attempt(stage, {"changed.txt": "zero\none\n+++ b/kept.txt\nthree\rx", "sub/new.txt": "x\n"}, "b")
+    assert await stage.workspace.added(first.commit, second.commit, 100) == (
+        AddedText(path="changed.txt", lines=((1, "zero"), (3, "+++ b/kept.txt"), (4, "three\rx"))),
+        AddedText(path="sub/new.txt", lines=((1, "x"),)),
+        AddedText(path="sub/removed.txt", lines=((1, "x"),)),
+    )
+    assert await stage.workspace.added(stage.base, first.commit, 100) == (
+        AddedText(path="changed.txt", lines=((1, "one"), (2, "two"), (3, "three"))),
+    )
+    assert await stage.workspace.added(stage.base, stage.base, 100) == ()
+
+
+async def c33_what_is_too_large_or_no_text_is_not_told_whole(stage: WorkspaceStage) -> None:
+    shot = await _attempt(stage, {"binary": "a\0b\n", "changed.txt": "y" * 101, "sub/new.txt": "y" * 100}, "a")
+    assert await stage.workspace.added(stage.base, shot.commit, 100) == (
+        AddedText(path="binary", whole=False),
+        AddedText(path="changed.txt", whole=False),
+        AddedText(path="sub/new.txt", lines=((1, "y" * 100),)),
+    )
+
+
 OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c18_only_what_was_asked_for_is_taken,
     c19_what_was_dropped_is_told_again,
@@ -189,4 +230,8 @@ OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c27_a_change_to_another_start_is_that_change_alone,
     c28_a_change_that_conflicts_with_the_base_itself_is_told_as_left_out,
     c29_what_is_to_be_kept_is_as_its_commit_has_it,
+    c30_texts_are_told_in_the_order_asked_and_cut,
+    c31_changed_is_what_a_snapshot_says,
+    c32_what_is_added_is_told_line_by_line,
+    c33_what_is_too_large_or_no_text_is_not_told_whole,
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.differences import ABSENT, Difference, differences
 from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.program import Git, path_of, printable, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
@@ -18,6 +18,7 @@ from loopwright.kernel.risks import AddedText
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _LINK, _LONGEST = b"120000 ", 4096  # bytes of what a link may say
+_FILES = ("100644", "100755")  # modes
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 Pair = tuple[str, str]  # a file's object before and after
@@ -71,20 +72,35 @@ def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int
     """Few processes however many paths: the sizes first, so that nothing large is ever read."""
     held = _held(git, commit, paths)
     found = {path: each.object for path, each in held.items() if each.size is not None and each.size <= limit}
-    if not found:
+    content = _blobs(git, tuple(found.values()))
+    return {path: content[name].decode("utf-8", "replace") for path, name in found.items()}
+
+
+def beginnings(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
+    """At most `limit` bytes of the file at each path; a link is no file."""
+    files = {path: each for path, each in _held(git, commit, paths).items() if each.is_file}
+    known = _blobs(git, tuple(each.object for each in files.values() if (each.size or 0) <= limit))
+    for each in files.values():
+        if each.object not in known:
+            known[each.object] = git.beginning("cat-file", "blob", each.object, limit=limit)
+    return tuple(known[files[path].object].decode("utf-8", "replace") if path in files else None for path in paths)
+
+
+def _blobs(git: Git, names: tuple[str, ...]) -> dict[str, bytes]:
+    """What the objects of these names hold."""
+    if not names:
         return {}
-    asked = "".join(f"{name}\n" for name in found.values()).encode()
-    content = git.run_once(found.values(), "cat-file", "--batch", stdin=asked)
-    return dict(zip(found, _blobs(content), strict=True))
+    asked = "".join(f"{name}\n" for name in names).encode()
+    return dict(zip(names, _contents(git.run_once(names, "cat-file", "--batch", stdin=asked)), strict=True))
 
 
-def _blobs(output: bytes) -> Iterator[str]:
+def _contents(output: bytes) -> Iterator[bytes]:
     """`<name> blob <size>`, the bytes, an end of line; again and again."""
     start = 0
     while start < len(output):
         end = output.index(b"\n", start)
         size = int(output[start:end].split()[2])
-        yield output[end + 1 : end + 1 + size].decode("utf-8", "replace")
+        yield output[end + 1 : end + 1 + size]
         start = end + size + 2
 
 
@@ -101,6 +117,10 @@ class ObjectEntry:
     object: str
     size: int | None = None  # None: no file
     mode: str = ""
+
+    @property
+    def is_file(self) -> bool:
+        return self.mode in _FILES and self.size is not None
 
 
 def _held(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> dict[str, ObjectEntry]:
@@ -144,9 +164,7 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     """
     wanted = frozenset(paths)
     changed = [each for each in differences(ground, old, new) if {each.path, each.name} & wanted]
-    by_pair: dict[Pair, frozenset[int]] = {}
-    for names in portions([each.path for each in changed]):
-        by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
+    by_pair = _new_lines_of(ground, old, new, [each.path for each in changed])
     # What was a link before is shown as a file that is new.
     found = {
         d.path if d.path in wanted else d.name: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new))
@@ -155,9 +173,75 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     return {path: lines for path, lines in found.items() if lines}
 
 
+def _new_lines_of(ground: Ground, old: str, new: str, paths: Sequence[str]) -> dict[Pair, frozenset[int]]:
+    """Those of each of these files, by its objects."""
+    found: dict[Pair, frozenset[int]] = {}
+    for names in portions(paths):
+        found |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
+    return found
+
+
 def added_texts(ground: Ground, old: Commit, new: Commit, limit: int) -> tuple[AddedText, ...]:
-    """As `new_lines`, with what stands in them."""
-    raise NotImplementedError((ground, old, new, limit))
+    """Of every file that `new` has otherwise, the lines that are new. Few processes however many files.
+
+    Files are told apart by their objects, as in `new_lines`.
+    """
+    changed = [each for each in differences(ground, old, new) if each.new_mode != ABSENT]
+    sizes = _sizes(ground.engine, changed)
+    small = [each for each in changed if each.new_mode in _FILES and sizes[each.new] <= limit]
+    texts = _texts(ground.engine, small)
+    # Where what was there before is no file, or so large that its lines are not compared, all lines are new.
+    compared = [
+        each
+        for each in small
+        if each.new in texts and each.new != each.old and each.old_mode in _FILES and sizes[each.old] <= limit
+    ]
+    lines = _new_lines_of(ground, old, new, [each.path for each in compared])
+    known: dict[Pair, frozenset[int]] = {(each.old, each.new): frozenset() for each in compared} | lines
+    return tuple(_added(each, texts, known) for each in changed)
+
+
+def _added(change: Difference, texts: dict[str, tuple[str, ...]], known: dict[Pair, frozenset[int]]) -> AddedText:
+    """A file whose mode alone changed has no new line."""
+    if change.new_mode not in _FILES or change.new not in texts:
+        return AddedText(path=change.name, whole=False)
+    numbered = tuple(enumerate(texts[change.new], start=1))
+    if change.old_mode in _FILES and change.old == change.new:
+        return AddedText(path=change.name)
+    new = known.get((change.old, change.new))
+    return AddedText(path=change.name, lines=tuple(line for line in numbered if new is None or line[0] in new))
+
+
+def _sizes(git: Git, changed: Iterable[Difference]) -> dict[str, int]:
+    """Of every object that is a file, before and after: nothing large is ever read."""
+    sides = ((side, mode) for d in changed for side, mode in ((d.old, d.old_mode), (d.new, d.new_mode)))
+    names = tuple(dict.fromkeys(name for name, mode in sides if mode in _FILES))
+    if not names:
+        return {}
+    asked = "".join(f"{name}\n" for name in names).encode()
+    rows = git.run_once(names, "cat-file", "--batch-check=%(objectsize)", stdin=asked).split()
+    return {name: int(readable(size)) for name, size in zip(names, rows, strict=True)}
+
+
+def _texts(git: Git, files: Iterable[Difference]) -> dict[str, tuple[str, ...]]:
+    """The lines of those that are text, by their objects."""
+    found: dict[str, tuple[str, ...]] = {}
+    for names in portions(tuple(dict.fromkeys(each.new for each in files))):
+        found |= {
+            name: lines for name, data in _blobs(git, tuple(names)).items() if (lines := _text_lines(data)) is not None
+        }
+    return found
+
+
+def _text_lines(data: bytes) -> tuple[str, ...] | None:
+    """As git counts them; None: no text."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text:
+        return None
+    return tuple(text.removesuffix("\n").split("\n")) if text else ()
 
 
 def _lines(patch: bytes) -> dict[Pair, frozenset[int]]:

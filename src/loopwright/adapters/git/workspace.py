@@ -8,9 +8,8 @@ from pathlib import Path
 from loopwright.adapters.git import checkouts, cleanup, snapshots
 from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
-from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.landing import branch_of, land, merge
-from loopwright.adapters.git.objects import added_texts, contents, texts_of
+from loopwright.adapters.git.objects import GitObjects, added_texts, beginnings, contents
 from loopwright.adapters.git.overlay import setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
@@ -78,15 +77,12 @@ class GitWorkspace:
     async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
         def held() -> tuple[str | None, ...]:
             ground = self._site.ground()
-            found = texts_of(ground.engine, ground.tree(commit), paths, limit) if paths else {}
-            return tuple(found.get(path) for path in paths)
+            return beginnings(ground.engine, ground.tree(commit), paths, limit)
 
         return await uninterrupted(held)
 
     async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
-        return await uninterrupted(
-            lambda: tuple(each.change for each in differences(self._site.ground(), base, commit))
-        )
+        return await GitObjects(self._site).changes(base, commit)
 
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
         return await uninterrupted(lambda: added_texts(self._site.ground(), base, commit, limit))

@@ -12,6 +12,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.model import Change, LoopId
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.risks import Risk
 from loopwright.kernel.visible import visible
 from loopwright.ports.people import Reply, Waiting
 
@@ -133,9 +134,10 @@ _AT_A_GATE = """\
 
 def gate_text(gate: AwaitGate, diff: str) -> str:
     """What a person needs to see before deciding."""
-    listed = [_change_line(change) for change in gate.because[:_SHOWN_FILES]]
-    if len(gate.because) > _SHOWN_FILES:
-        listed.append(f"  and {len(gate.because) - _SHOWN_FILES} more")
+    called = [*map(_change_line, gate.because), *map(_risk_line, gate.reasons)]
+    listed = called[:_SHOWN_FILES]
+    if len(called) > _SHOWN_FILES:
+        listed.append(f"  and {len(called) - _SHOWN_FILES} more")
     listed += _tests("would not run any more", gate.dropped) + _tests("fails without it", gate.failing)
     head = f"? Gate {gate.gate}: {gate.why}"
     return "\n".join([head, *listed, "", diff.rstrip("\n"), "", _AT_A_GATE])
@@ -147,12 +149,17 @@ def _tests(what: str, tests: tuple[str, ...]) -> list[str]:
 
 
 def _files(gate: AwaitGate) -> str:
-    return ", ".join(change.place for change in gate.because[:3])
+    places = (*(change.place for change in gate.because), *(risk.place for risk in gate.reasons))
+    return ", ".join(places[:3])
 
 
 def _change_line(change: Change) -> str:
     how, _, other = change.words.partition(" ")
     return f"  {how:<8} {change.path} {other}".rstrip()
+
+
+def _risk_line(risk: Risk) -> str:
+    return f"  {risk.place}: {risk.rule}" + (f": {one_line(risk.text, 200)}" if risk.text else "")
 
 
 class Nobody:

@@ -8,7 +8,8 @@ from typing import Literal, assert_never
 from loopwright.app.kinds import known_kind
 from loopwright.app.loops import OVER, View, view
 from loopwright.app.project import Project
-from loopwright.kernel.model import Commit, LoopId, Tree
+from loopwright.kernel.model import Change, Commit, LoopId, Tree
+from loopwright.kernel.risks import Risk
 from loopwright.loops.course import Course, GateRecord, Ruling
 
 
@@ -19,6 +20,7 @@ class GateReason:
     line: int = 0
     how: str = ""  # it was changed
     moved: str = ""  # the other path, where it is one half of a move
+    text: str = ""  # of the line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +80,21 @@ def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool
         tree=gate.tree,
         commit=gate.commit,
         base=seen.now.state.plan.base,
-        because=tuple(
-            GateReason(file=change.path, rule=f"{gate.gate} file {change.words}", how=change.how, moved=change.moved)
-            for change in gate.because
-        ),
+        because=(*(_changed(gate.gate, change) for change in gate.because), *map(_found, gate.reasons)),
         ids_dropped=gate.dropped,
         failing=gate.failing,
         why=gate.why,
         by=gate.by,
         reason=gate.reason,
     )
+
+
+def _changed(gate: str, change: Change) -> GateReason:
+    return GateReason(file=change.path, rule=f"{gate} file {change.words}", how=change.how, moved=change.moved)
+
+
+def _found(risk: Risk) -> GateReason:
+    return GateReason(file=risk.file, rule=risk.rule, line=risk.line, text=risk.text)
 
 
 def _status(gate: GateRecord, *, over: bool) -> Literal["pending", "approved", "rejected", "withdrawn"]:

@@ -123,7 +123,9 @@ def _in_lines(question: Question) -> Question:
 def _gate(waiting: Waiting, action: AwaitGate) -> Need:
     # Whole: of a part of a digest, whoever makes both sides of a change can find two that are the same.
     gate = f"{one_line(action.gate, 60)}@{action.evidence}"
-    paths = ", ".join(f"{one_line(change.path, 120)} {one_line(change.words, 120)}" for change in action.because)
+    changed = (f"{one_line(change.path, 120)} {one_line(change.words, 120)}" for change in action.because)
+    found = (f"{one_line(risk.place, 120)} {one_line(risk.rule, 120)}" for risk in action.reasons)
+    paths = ", ".join((*changed, *found))
     return Need(
         kind="gate",
         loop=waiting.loop,

@@ -1,0 +1,39 @@
+"""Why a gate is open, as people and programs see it."""
+
+from dataclasses import replace
+
+from loopwright.app.views.gates import GateReason, gates
+from loopwright.cli.gates import diff_command, file_line
+from loopwright.kernel.model import Change
+from loopwright.kernel.risks import Risk
+from loopwright.loops.course import GateRecord
+from tests.app.views import seen
+from tests.rooms.feedback.stories import implemented, kept_with_protected, played, row
+
+FOUND = (
+    Risk(gate="security", rule="secrets", file="src/a.py", line=3, text="password = 1", mark="m"),
+    Risk(gate="security", rule="access", file="src/a.py", line=9, text="token = 2", mark="n"),
+    Risk(gate="security", rule="security files", file="src/auth.py", mark="o"),
+)
+
+
+def test_a_gate_shows_the_file_the_line_and_the_rule_that_called_for_it() -> None:
+    state = played(implemented("x"), kept_with_protected)
+    changes = (Change(path="tests/a.py", how="changed"),)
+    gate = GateRecord(gate="security", evidence="e", reasons=FOUND, because=changes)
+    state = replace(state, course=replace(state.course, gates=(gate, replace(gate, because=(), reasons=()))))
+    shown, whole = gates(seen.seen(state, row("waiting")))
+    assert shown.because == (
+        GateReason(file="tests/a.py", rule="security file changed", how="changed"),
+        GateReason(file="src/a.py", rule="secrets", line=3, text="password = 1"),
+        GateReason(file="src/a.py", rule="access", line=9, text="token = 2"),
+        GateReason(file="src/auth.py", rule="security files"),
+    )
+    assert [file_line(reason) for reason in shown.because] == [
+        "  tests/a.py: security file changed",
+        "  src/a.py:3: secrets: password = 1",
+        "  src/a.py:9: access: token = 2",
+        "  src/auth.py: security files",
+    ]
+    assert diff_command(shown, at_top=True).endswith(" -- tests/a.py src/a.py src/auth.py")
+    assert "--" not in diff_command(whole, at_top=True)
