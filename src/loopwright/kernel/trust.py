@@ -28,6 +28,8 @@ class Trust:
     # What a person named to be reviewed and mended: product of this loop. A folder ends in `/`; tests in it stay tests.
     artifacts: tuple[str, ...] = ()
     in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
+    new_ground: bool = False  # the base may have nothing to test yet: that is no error
+    tests_to_come: bool = False  # the tests of this change are still to be written: none of them is asked for
 
     def on(self, base: Commit) -> Trust:
         return self if self.base else replace(self, base=base)

@@ -86,6 +86,37 @@ def test_nothing_to_run_is_no_error_where_the_check_may_be_empty(command: str, r
     assert failures(check(command), ran)
 
 
+@pytest.mark.parametrize(
+    ("command", "ran"),
+    [
+        (
+            "go test ./...",
+            ended(1, "pattern ./...: directory prefix . does not contain main module", refused=NO_REPORT),
+        ),
+        ("pytest -q tests", ended(4, "ERROR: file or directory not found: tests", report=Report(tests=0))),
+        ("python -m unittest discover -s tests", ended(1, "ImportError: Start directory is not importable: 'tests'")),
+        ("ruff check src", ended(1, "src:1:1: E902 No such file or directory (os error 2)")),
+    ],
+)
+def test_nor_is_that_what_the_command_names_is_still_to_come(command: str, ran: Ran) -> None:
+    may = check(command, may_be_empty=True)
+    assert (cannot_run(may, ran), failures(may, ran)) == ("", ())
+    assert failures(check(command), ran)
+
+
+@pytest.mark.parametrize(
+    ("command", "ran"),
+    [
+        ("pytest --no tests", ended(4, "error: unrecognized arguments: --no", refused=NO_REPORT)),
+        ("python -m pytest tests", ended(1, "python: No module named pytest", refused=NO_REPORT)),
+        ("npx jest", ended(127, "sh: 1: jest: not found", refused=NO_REPORT)),
+        ("pytest tests", ended(2, "src/a.py: No such file or directory: 'data'", report=Report(tests=0))),
+    ],
+)
+def test_what_is_wrong_otherwise_is_so_where_the_check_may_be_empty(command: str, ran: Ran) -> None:
+    assert failures(check(command, may_be_empty=True), ran)
+
+
 def test_a_red_test_is_red_where_the_check_may_be_empty() -> None:
     red = ended(1, report=Report(tests=1, failures=(failed_test("t"),)))
     assert failures(check("pytest", may_be_empty=True), red)

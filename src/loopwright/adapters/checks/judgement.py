@@ -8,7 +8,7 @@ from typing import Literal
 
 from loopwright.adapters.checks.coverage_report import FileCoverage
 from loopwright.adapters.checks.ids import Lost, Outcomes, lost, named
-from loopwright.adapters.checks.reports import COVERAGE, Report, counted
+from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE, Report, counted
 from loopwright.adapters.checks.single_test import is_pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
@@ -23,6 +23,11 @@ _NOTHING_THERE = re.compile(  # as a runner says it whose manifest is still to c
     r"|No rule to make target 'test'|No tests found|No test files found|NO TESTS RAN|no tests ran in"
     r"|no packages to test",
 )
+# What a command names is not there, as it says itself: no error only where that may be.
+_NOT_THERE_YET = re.compile(
+    r"file or directory not found|No such file or directory|not importable|can't read file|No files matching"
+)
+_NO_MANIFEST_YET = re.compile(r"(?:No|find a) package\.json|matched no packages|does not contain main module")
 MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
 
@@ -79,6 +84,7 @@ class Ran:
         return self.report.outcome(test) if self.report else None
 
 
+COVERED = (COVERAGE, COVERAGE_OF_NEW_CODE)  # failures of tests that are no test
 FEWER = "fewer-tests"
 UNSURE = "uncounted-tests"  # new ones may stand for others
 FLOOR = "coverage-floor"  # of the runner's own, the only thing that its exit code complains of
@@ -158,9 +164,18 @@ def is_empty(spec: CheckSettings, ran: Ran) -> bool:
         return False
     if spec.report == "coverage" and ran.exit_code == 0 and ran.refused:
         return True  # a measure of no lines at all has no form
+    if ran.exit_code and spec.may_be_empty and _is_still_to_come(spec, ran):
+        return True
     if is_pytest(spec.run):
         return ran.exit_code == _PYTEST_FOUND_NOTHING
     return ran.tests == 0 if ran.exit_code == 0 else _NOTHING_THERE.search(ran.tail) is not None
+
+
+def _is_still_to_come(spec: CheckSettings, ran: Ran) -> bool:
+    words = tuple(word for word in spec.run[1:] if not word.startswith("-"))
+    missing = (line for line in ran.tail.splitlines() if _NOT_THERE_YET.search(line))
+    is_named = any(re.search(rf"(?<![\w.-]){re.escape(word)}(?![\w.-])", line) for line in missing for word in words)
+    return is_named or _NO_MANIFEST_YET.search(ran.tail) is not None
 
 
 def needs_base(spec: CheckSettings, ran: Ran) -> bool:

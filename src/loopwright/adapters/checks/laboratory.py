@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
-from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.canary.look import TO_COME, CanaryQuestion, Noticed, Place, look
 from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.judgement import Ran
@@ -38,7 +38,9 @@ async def look_at(
     seen = desk.seen
     marks = [await desk.outfit.digests.of(spec) for spec in specs if spec.name in names]
     words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
-    key = receipt_key(seen.judging, f"canary {seen.landing} {seen.base}", words, " ".join(marks))
+    only_reads = desk.run.trust.tests_to_come
+    asked = f"canary {seen.landing} {seen.base}{' reads' if only_reads else ''}"
+    key = receipt_key(seen.judging, asked, words, " ".join(marks))
     if (held := await desk.book.text(key)) is not None:
         try:
             return decode(Canary, held)
@@ -51,9 +53,11 @@ async def look_at(
         checks=names,
         counts=counts,
         lands_apart=seen.landing != seen.judging and not by_new_alone,
+        only_reads=only_reads,
         ground="landing" if by_new_alone else "judging",
     )
-    found = await look(question, laboratory) if await laboratory.has_green(names) else _NOBODY
+    nobody = Canary(said="not-shown", sentence=TO_COME) if only_reads else _NOBODY
+    found = await look(question, laboratory) if await laboratory.has_green(names) else nobody
     await desk.book.keep_text(key, encode(found))
     return found
 

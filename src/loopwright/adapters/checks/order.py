@@ -14,7 +14,7 @@ from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_source, is_text
 from loopwright.kernel.model import Change
-from loopwright.kernel.trust import Classed, FileClass
+from loopwright.kernel.trust import Classed, FileClass, Trust
 
 REPORT, UNITTEST = table.REPORT, table.UNITTEST  # what stands in a command for a path
 
@@ -66,6 +66,11 @@ def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[
         if name not in known:
             raise CheckNotRunnable(name, "", f"there is no such check, only {', '.join(sorted(known)) or 'none'}")
     return tuple(spec for spec in specs if not names or spec.name in names)
+
+
+def as_trusted(specs: tuple[CheckSettings, ...], trust: Trust) -> tuple[CheckSettings, ...]:
+    """On new ground every check may be empty, but for the landing run."""
+    return tuple(replace(spec, may_be_empty=spec.may_be_empty or trust.new_ground) for spec in specs)
 
 
 def at_least_one(

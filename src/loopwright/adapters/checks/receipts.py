@@ -130,6 +130,15 @@ def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
     return receipt.base == base if receipt.forgiven or receipt.wrote.is_any else True
 
 
+def is_of_nothing(receipt: Receipt, spec: CheckSettings) -> bool:
+    """A pass that there was nothing to run for: none where something has to be there."""
+    if receipt.result == "fail" or receipt.forgiven:
+        return False
+    if spec.report == "coverage" and not receipt.reported:
+        return True
+    return receipt.exit_code != 0 or (receipt.tests == 0 and (spec.report == "junit" or bool(receipt.runner)))
+
+
 def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId, *, writes: bool = False) -> bool:
     """The base is run once and for all, but for a run that gave no report: that is tried again by each loop.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.order import at_least_one, selected, whatever_is_there
+from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
@@ -54,7 +54,7 @@ class CommandChecks:
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()
-        specs = selected(self.specs, run.names)
+        specs = as_trusted(selected(self.specs, run.names), run.trust)
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
         classifier = await self._classifier(run.trust)
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)

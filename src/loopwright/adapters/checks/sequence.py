@@ -29,6 +29,7 @@ from loopwright.adapters.checks.receipts import (
     Receipt,
     ReceiptBook,
     as_result,
+    is_of_nothing,
     outcome_on_base,
     receipt_key,
     standard,
@@ -127,6 +128,9 @@ class Chain:
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
         """A pass holds on any base, as long as it has all tests of that base; what is new hangs on the base."""
         if not stands(held, base=self.run.base, step=self.run.step) or held.terms != self.new_code.terms(spec):
+            return False
+        is_by_word = self.drops.all and bool(self.drops.mark)  # then it is bound to that word, and may be of nothing
+        if is_of_nothing(held, spec) and not (spec.may_be_empty or is_by_word):
             return False
         if spec.report == "coverage" and held.base != self.run.base:
             return False

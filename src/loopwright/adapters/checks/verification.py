@@ -10,10 +10,10 @@ from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
 from loopwright.adapters.checks.ignored_files import with_ignored_files
-from loopwright.adapters.checks.judgement import FEWER, FLOOR, UNSURE
+from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.package_places import refuse_other_trees
-from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE
+from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
@@ -21,16 +21,11 @@ from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding, Severity
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
-_FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
 _OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of a product file are the tests inside it
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _BY_NUMBER = (FEWER, UNSURE)
 _ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
-_WEAK = (
-    "no check that ran here counts tests: write one whose runner is known, or give your word with"
-    ' `trust = "exit-code"` in [checks.NAME] of loop.toml; `loop setup` finds what there is'
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +43,7 @@ class Verification:
             return ChecksReported(key=key, tree=tree, results=(), unable=(str(error),))
         results = tuple(with_ignored_files(each, self.desk.outfit.root, self.desk.environment) for each in ran)
         unable = tuple(result.unable for result in results if result.unable)
-        weak = () if unable or not self._is_weak(results) else (_WEAK,)
+        weak = () if unable or not await is_weak(self.desk, self.specs, results) else (WEAK,)
         return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
 
     async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
@@ -56,7 +51,7 @@ class Verification:
         seen, differs = self.desk.seen, self.desk.seen.landing != self.desk.seen.judging
         # How much of the new code tests reach is a matter of the new tests, too.
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
-        lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
+        lands = to_land(self.desk, self.specs)
         drops = self.desk.drops
         judges = replace(drops, all=differs, mingled=seen.mingled)
         judging = await self.desk.results(judged if differs else lands, seen.judging, judges)
@@ -70,8 +65,8 @@ class Verification:
         green = _is_green((*judging, *landing))
         also = await demanded(self.desk) if green else ()
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
-        if green and self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
-            findings = (*findings, engine_finding("weak", _WEAK))
+        if green and self.desk.run.trust.in_force and await is_weak(self.desk, lands, (*judging, *landing)):
+            findings = (*findings, engine_finding("weak", WEAK))
         whole = await self._with_held() if green else ()
         own = await self._own_tests_fail(whole, judging)
         is_refuted = any(each.severity is Severity.HIGH for each in own) or not _is_green(also)
@@ -117,12 +112,6 @@ class Verification:
         counts = [result.tests for result in judging if result.tests is not None]
         is_shown = canary is None or canary.said != "not-shown"
         return bool(counts) and not any(counts) and not is_shown and seen.holds_more_than_tests(is_test)
-
-    def _is_weak(self, results: tuple[CheckResult, ...]) -> bool:
-        """Nothing but exit codes speaks. A check whose files were not touched is no weak one."""
-        trusted = {spec.name for spec in self.specs if spec.trust == "exit-code"}
-        ran = [result for result in results if result.receipt or not result.passed]
-        return bool(ran) and not any(result.tests is not None or result.name in trusted for result in ran)
 
     async def _claim(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Claim | None:
         """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
@@ -191,6 +180,8 @@ class Verification:
         seen = self.desk.seen
         if seen.landing == seen.base:
             return None  # nothing lands that could be broken
+        if self.desk.run.trust.tests_to_come and not any(result.tests for result in judging):
+            return None  # the base has no test that could notice it, and others are still to be written
         found = await look_at(self.desk, self.specs, judging, landing)
         if found.said != "untested-change" or not whole or not _is_green(whole):
             return found
@@ -220,7 +211,7 @@ def _without_floor(result: CheckResult) -> CheckResult:
 
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     failures = (each for result in results for each in result.failures)
-    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in _FLOORS))
+    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in COVERED))
 
 
 def _red(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from loopwright.kernel.trust import Canary, Classed
 from loopwright.kernel.wording import counted
 
 Place = Literal["judging", "landing", "base"]
+TO_COME = "The tests of this change are still to be written: none that is there notices when it is broken on purpose."
 _MOST_NAMED = 5
 _DONE = {"exercises": "made to raise", "reads": "made unparsable"}
 
@@ -57,6 +58,7 @@ class CanaryQuestion:
     checks: tuple[str, ...]  # that may answer, see `answers.answering`
     counts: bool = True  # they count tests; False: their exit codes answer, and only whether files are read
     lands_apart: bool = False  # the landing tree is not the judging one
+    only_reads: bool = False  # tests that run the change are still to be written
     ground: Literal["judging", "landing"] = "judging"  # landing: the base has no test that could notice anything
 
 
@@ -106,7 +108,7 @@ class _Looking:
     seconds: float = 0.0
 
     async def answer(self) -> Canary:
-        if self.question.counts and self.plan.functions.texts:
+        if self.question.counts and not self.question.only_reads and self.plan.functions.texts:
             return await self._exercised()
         if self.plan.files.texts:
             return await self._read()
@@ -150,6 +152,8 @@ class _Looking:
         is_read = bool((await self._try(self.question.ground, self.plan.witness)).red)
         if not is_read and (unread := await self._unread(missed)) is not None:
             return unread
+        if self.question.only_reads:
+            return Canary(said="not-shown", blind=self.question.checks, missed=missed.names, sentence=TO_COME)
         return Canary(
             said="untested-change",
             blind=self.question.checks,
