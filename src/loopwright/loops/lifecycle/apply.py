@@ -140,8 +140,6 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     state = gating.opened(state)
     if (no := gating.rejected(state)) is not None:
         return sent_back(state, no)
-    if gating.blocking(state) and state.plan.forge != "local":
-        return begun(state, Step.PROPOSE)
     return onward(state)
 
 
@@ -177,7 +175,7 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
     if event.failed:
         return _forge_failed(state, event)
     state = replace(state, proposal=event.seen, back_offs=0)
-    return c.at_the_gate(state) if gating.blocking(state) else onward(state)
+    return onward(state)
 
 
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:

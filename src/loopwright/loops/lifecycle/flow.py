@@ -19,6 +19,7 @@ from loopwright.loops.lifecycle.failures import (
     captured,
     escalates,
 )
+from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
 from loopwright.loops.lifecycle.state import LifecycleState, Move, Step, begun, skipped_in
@@ -40,7 +41,9 @@ def onward(state: LifecycleState) -> LifecycleState:
     if state.phase is Stage.COMPLETE:
         return begun(state, Step.WEIGH)
     if state.phase is Stage.REVIEW and state.reviewed != state.tip:
-        return begun(state, Step.REVIEWS)
+        if artifacts(state):
+            return begun(state, Step.REVIEWS)
+        state = replace(state, reviewed=state.tip)
     if (verified := _verified(state)) is not None:
         return verified
     state = replace(state, checked=state.tip)
@@ -58,11 +61,17 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
         state = replace(state, checked=state.tip)
     if state.looked != state.tip:
         return begun(state, Step.LOOK)
-    if gating.blocking(state):
-        return c.at_the_gate(state)
-    if state.phase in _LANDING and state.landed_tip != state.tip:
+    waits = bool(gating.blocking(state))
+    if state.landed_tip != state.tip and (state.phase in _LANDING or (waits and state.plan.forge != "local")):
         return begun(state, Step.LAND)
+    if waits:
+        return begun(state, Step.PROPOSE) if _is_to_be_proposed(state) else c.at_the_gate(state)
     return None
+
+
+def _is_to_be_proposed(state: LifecycleState) -> bool:
+    """Where people look at it elsewhere, they find it there before they are waited for."""
+    return state.plan.forge != "local" and state.proposal.head != state.landed
 
 
 def _ground(state: LifecycleState) -> LifecycleState | None:
@@ -164,24 +173,23 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
     state = replace(state, skills=(), findings=())
     if before is Stage.VERIFY:
         state = _capability_done(state)
+    if to is Stage.IMPLEMENT and not state.current:
+        state = _next_capability(state)
     return _settled(state)
 
 
 def _capability_done(state: LifecycleState) -> LifecycleState:
-    """The next one, if there is one; then its stages begin anew."""
-    done = (*state.done, state.current) if state.current else state.done
     made = (*(each for each in state.made if each[0] != state.current), (state.current, state.files))
-    current, *rest = (*state.remaining, "")
+    done = (*state.done, state.current)
     return replace(
-        state,
-        done=done,
-        current=current,
-        remaining=tuple(each for each in rest if each),
-        files=(),
-        made=made,
-        reopened="",
-        maker=replace(state.maker, over=True),
+        state, done=done, current="", files=(), made=made, reopened="", maker=replace(state.maker, over=True)
     )
+
+
+def _next_capability(state: LifecycleState) -> LifecycleState:
+    """A system that names none is one itself."""
+    current, *rest = state.remaining or (state.plan.system.name,)
+    return replace(state, current=current, remaining=tuple(rest))
 
 
 def _settled(state: LifecycleState) -> LifecycleState:
@@ -211,7 +219,7 @@ def _resolved(failure: Failure) -> Failure:
 def failed(
     state: LifecycleState, sort: Sort, findings: tuple[Finding, ...], checks: tuple[str, ...] = ()
 ) -> LifecycleState:
-    """Something did not pass. The transition to FAILED is what comes of it; whether it is tried again is decided there."""
+    """Something did not pass: to FAILED. Whether it is tried again is decided there."""
     stage = state.resumes_at
     failure = replace(
         captured(state.total + 1, stage, sort, findings),

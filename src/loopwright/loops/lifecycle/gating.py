@@ -69,17 +69,16 @@ def _is_reached(state: LifecycleState, stage: Stage) -> bool:
 
 def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRecord:
     """Bound to what called for it; where nothing did, to the whole tree at this point."""
-    marks = sorted(risk.mark for risk in risks) or [state.phase, state.current, state.tree]
+    tree = state.course.lands if state.course.candidate == state.tip and state.course.lands else state.tree
+    marks = sorted(risk.mark for risk in risks) or [state.phase, state.current, tree]
     digest = hashlib.sha256("\0".join((gate, *marks)).encode(errors="surrogateescape")).hexdigest()[:24]
     why = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     places = f": {counted(len(risks), 'place')} in the change" if risks else ""
-    return GateRecord(
-        gate=gate, evidence=digest, commit=state.tip, tree=state.tree, why=f"{why}{places}", reasons=risks
-    )
+    return GateRecord(gate=gate, evidence=digest, commit=state.tip, tree=tree, why=f"{why}{places}", reasons=risks)
 
 
 def opened(state: LifecycleState) -> LifecycleState:
-    """With every gate that is due; what was decided on the same evidence stands, another evidence is another question."""
+    """With every gate that is due. What was decided on the same evidence stands; another is another question."""
     asked = due(state)
     for record in asked:
         state = c.called_for(state, record)

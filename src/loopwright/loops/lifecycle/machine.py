@@ -11,7 +11,7 @@
 | DOCUMENT  | its skill, build and tests                                   | REVIEW                                   |
 | REVIEW    | its skills, a loop over the changed files, everything        | SHIP, once deploy is approved            |
 | SHIP      | its skills, the pull request, its merge, the deploy command  | COMPLETE, once it is merged              |
-| COMPLETE  | its skills, ten conditions, five actions                     | –                                        |
+| COMPLETE  | its skills, ten conditions, five actions                     | nothing                                  |
 | FAILED    | nothing: whether it is tried again is decided                | RETRY, or BLOCKED                        |
 | RETRY     | a diagnosis, a fix, the failed check, the whole suite        | the state that failed, or FAILED         |
 | BLOCKED   | a person                                                     | the state that it could not leave        |

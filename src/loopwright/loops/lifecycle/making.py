@@ -83,7 +83,7 @@ def review_params(state: LifecycleState) -> str:
         "base": state.tip,
         "against": state.onto or state.plan.base,
         "trust": trust,
-        "task": f"Review what was built of {state.plan.system.name}: is it right, safe, and nothing but what was asked?",
+        "task": f"Review what was built of {state.plan.system.name}: is it right, safe, and only what was asked?",
     }
     own = {
         **given["batch"],

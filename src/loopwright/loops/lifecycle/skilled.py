@@ -24,7 +24,6 @@ from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import Sort
 from loopwright.loops.lifecycle.flow import blocked, failed, onward, skill_now
-from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.skills import SKILLS
 from loopwright.loops.lifecycle.state import Child, LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
@@ -199,7 +198,3 @@ def _reviewed(state: LifecycleState, event: LoopEnded) -> LifecycleState:
         return onward(replace(state, tip=tip, reviewed=tip))
     unsaid = engine_finding("review", f"The review did not pass: {outcome.note or outcome.ending.value}")
     return failed(state, "review", tuple(map(identify, outcome.findings)) or (unsaid,))
-
-
-def nothing_to_review(state: LifecycleState) -> bool:
-    return not artifacts(state)
