@@ -7,7 +7,7 @@ from typing import assert_never
 from loopwright.engine.hearing import hear
 from loopwright.engine.journal import open_loop
 from loopwright.engine.world import World
-from loopwright.errors import Forbidden
+from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.actions import (
     ExamineChange,
     ExamineFiles,
@@ -56,7 +56,7 @@ async def _told(world: World, action: Tell) -> Heard:
     try:
         before = await open_loop(world.store, world.loops, action.loop)
         after = await hear(world.store, world.loops, before, action.said, world.observer, patience=_PATIENCE)
-    except Forbidden as refused:
+    except (Forbidden, AlreadyRunning) as refused:
         return Heard(key=action.key, loop=action.loop, refused=str(refused))
     reply = after.loop.reply(before.now.state, after.now.state, action.said) if after else ()
     return Heard(key=action.key, loop=action.loop, reply=reply)

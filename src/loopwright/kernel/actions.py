@@ -324,3 +324,8 @@ Action = (
     | Stop
 )
 ForPeople = Ask | AwaitGate
+
+
+def stop_of(wanted: tuple[Action, ...]) -> Stop | None:
+    """The end, if it is that which is wanted. Of a record that nobody drives nothing is."""
+    return wanted[0] if wanted and isinstance(wanted[0], Stop) else None
