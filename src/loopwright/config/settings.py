@@ -229,6 +229,7 @@ class DeploySettings:
 class ForgeSettings:
     kind: Literal["local", "github"] = key(choice("local", "github"), "`local` hands over a branch", "local")
     poll: float = key(k.DURATION, "how often a pull request is looked at", 60.0)
+    merge: Literal["engine", "person"] = key(choice("engine", "person"), "who merges what was approved", "engine")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
