@@ -12,6 +12,14 @@ from typing import Literal, get_args
 
 from loopwright.config import keys as k
 from loopwright.config.keys import key, limit_table, needed, table, tables
+from loopwright.config.lifecycle import (
+    AutonomySettings,
+    DeploySettings,
+    ForgeSettings,
+    GateSettings,
+    LifecycleSettings,
+    NotifySettings,
+)
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.shapes import Field, choice, record, several, whole
 from loopwright.loops.feedback.limits import FeedbackLimits
@@ -193,22 +201,6 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AutonomySettings:
-    mode: Literal["autonomous", "supervised", "hybrid"] = key(
-        choice("autonomous", "supervised", "hybrid"),
-        "`supervised` asks at every gate, `autonomous` only where the change calls for it, and at deploy",
-        "hybrid",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSettings:
-    name: str
-    paths: tuple[str, ...] = key(k.PATTERNS, "a change to one of these calls for the gate", ())
-    approvers: tuple[str, ...] = key(k.WORDS, "who may decide it", (), unset="anyone at the terminal")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     mode: Literal["auto", "strict", "off"] = key(
         choice("auto", "strict", "off"),
@@ -221,46 +213,10 @@ class SandboxSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeploySettings:
-    run: tuple[str, ...] = key(k.ARGV, "the command that deploys", (), unset="you are asked")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgeSettings:
-    kind: Literal["local", "github"] = key(choice("local", "github"), "`local` hands over a branch", "local")
-    poll: float = key(k.DURATION, "how often a pull request is looked at", 60.0)
-    merge: Literal["engine", "person"] = key(choice("engine", "person"), "who merges what was approved", "engine")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSettings:
     merge: bool = key(k.FLAG, "integrate it into the branch that was current at the start", default=False)
     auto_continue: bool = key(k.FLAG, "start the next system that is ready", default=True)
     delete_branch: bool = key(k.FLAG, "delete the branch once it is merged", default=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotifySettings:
-    urls: tuple[str, ...] = key(k.URLS, "where messages go", ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleSettings:
-    domain: str = key(k.FOLDER, "the folder below `domain-memory/`", "", unset="the repository's folder name")
-    inner: Literal["feedback", "tickets", "workflow"] = key(
-        choice("feedback", "tickets", "workflow"), "the loop that implements a capability", "feedback"
-    )
-    run_cap: int = key(k.COUNT, "transitions of one `loop run`", 200)
-    gate_timeout: float = key(k.DURATION, "an unattended gate blocks after that long", 3600.0)
-    four_eyes: bool = key(k.FLAG, "whoever started a loop may not approve its gates", default=False)
-    preset: Literal["", "personal", "team", "enterprise"] = key(
-        choice("personal", "team", "enterprise"), "a set of habits for autonomy and retries", "", unset="none"
-    )
-    scaffold: Literal["ask", "trust"] = key(
-        choice("ask", "trust"),
-        "`trust` is your word that what judges in a new scaffold becomes part of the base",
-        "ask",
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -243,10 +243,10 @@ def _told(state: LifecycleState, status: str, why: str) -> Tell:
     system = state.plan.system.id
     # Nothing that is blocked is looked at before it is in progress again.
     step = "in-progress" if state.queued == "blocked" and status == "review" else status
-    value: dict[str, str] = {"status": step, "by": "loop"}
+    value: dict[str, str] = {"status": step, "loop": state.plan.loop}
     if step == "blocked" and state.blocked:
-        value["blockedReason"] = state.blocked.reason
-    said = StateEdited(subject=system, value=json.dumps(value, sort_keys=True), by="")
+        value["reason"] = state.blocked.reason
+    said = StateEdited(subject=system, value=json.dumps(value, sort_keys=True), by=f"loop {state.plan.loop}")
     return Tell(key=_key(state), loop=state.plan.queue, said=said, why=why)
 
 

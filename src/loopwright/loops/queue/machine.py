@@ -54,6 +54,7 @@ def apply(state: QueueState, event: Event) -> QueueState:
         raise InvalidTransition(_OPEN, type(event).__name__, "a queue takes edits of its systems and nothing else")
     try:
         edit = decode(QueueEdit, event.value)
+        edit = edit if edit.at else replace(edit, at=event.at)
     except DecodeError as error:
         raise _refused(f"what is to change cannot be read: {error}") from error
     systems = _edited(state, event.subject, edit)
