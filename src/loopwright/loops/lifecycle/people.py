@@ -43,6 +43,7 @@ def escalation(state: LifecycleState) -> Escalation:
         options=(*extra, _RESUME, *granting, _REVISE, _HISTORY, _CANCEL),
         why=told.reason if told else "; ".join(state.course.reasons),
         findings=state.failure.findings if state.failure else (),
+        resume=_RESUME.choice,
     )
 
 
