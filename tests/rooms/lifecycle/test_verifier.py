@@ -48,7 +48,7 @@ def test_a_skill_whose_deliverable_is_there_passes() -> None:
         skills={"spec": VerifiedSkill(status="pass", deliverable=f"{FOLDER}/FEATURESPEC.md")},
         gaps=(),
         blocking=False,
-        message="1 skill verified; nothing blocks.",
+        message="Nothing blocks: 1 skill verified.",
     )
 
 
@@ -85,7 +85,7 @@ def test_a_skipped_skill_leaves_a_gap_that_does_not_block() -> None:
     assert (told.status, told.process, told.outcome, told.blocking) == ("partial", "partial", "pass", False)
     assert told.skills["security-audit"] == VerifiedSkill(status="skipped", reason="takes no input")
     assert told.gaps == (SkillGap(skill="security-audit", gap="skipped: takes no input", severity="low"),)
-    assert told.message == "4 skills verified; nothing blocks."
+    assert told.message == "Nothing blocks: 3 skills verified, 1 skipped."
 
 
 def test_several_skills_share_a_file_and_each_answers_for_its_section() -> None:
@@ -178,3 +178,4 @@ def test_the_report_for_people() -> None:
     )
     assert report_lines(verified(of_everything()))[0] == "all skills: partial (process partial, outcome pass)"
     assert "Gaps:" not in report_lines(verified(of_everything()))
+    assert verified(of_everything()).message == "Nothing blocks: 21 skills verified, 3 judged by the checks alone."

@@ -208,4 +208,7 @@ def _message(gaps: tuple[SkillGap, ...], skills: Mapping[str, VerifiedSkill]) ->
     if faulty:
         more = f", and {counted(len(faulty) - 1, 'more gap')}" if len(faulty) > 1 else ""
         return f"Cannot proceed: {faulty[0].skill}: {faulty[0].gap}{more}"
-    return f"{counted(len(skills), 'skill')} verified; nothing blocks."
+    stood = [each.status for each in skills.values()]
+    others = {"skipped": stood.count("skipped"), "judged by the checks alone": stood.count("partial")}
+    more = "".join(f", {count} {what}" for what, count in others.items() if count)
+    return f"Nothing blocks: {counted(stood.count('pass'), 'skill')} verified{more}."
