@@ -13,7 +13,7 @@ BEGIN, END = "<!-- made from the code: ./run golden rewrites this table -->\n", 
 
 
 def table() -> str:
-    rows = [f"| {', '.join(_phases(name)) or '–'} | `{name}` | {_leaves(name)} |" for name in SKILLS]
+    rows = [f"| {', '.join(_phases(name)) or '-'} | `{name}` | {_leaves(name)} |" for name in SKILLS]
     return "\n".join(["| phase | skill | leaves behind |", "|---|---|---|", *rows]) + "\n"
 
 
