@@ -1,4 +1,4 @@
-"""A stand-in for GitHub that the real `gh` talks to: it keeps pull requests, and its branches are a real bare repository.
+"""A stand-in for GitHub that the real `gh` talks to: it keeps pull requests; its branches are a real bare repository.
 
 `gh` is pointed at a socket by its own setting `http_unix_socket`; there it speaks plain HTTP, whatever the host is.
 """
@@ -22,7 +22,7 @@ from tests.adapters.forges.hosted import Branches
 from tests.repository import Repository
 
 HOST, OWNER, NAME = "git.test", "acme", "shop"
-TOKEN = "of-a-test"  # noqa: S105
+TOKEN = "of-a-test"
 needs_gh = pytest.mark.skipif(shutil.which("gh") is None, reason="gh is not installed")
 _OPERATION = re.compile(r"(?:query|mutation) (\w+)")
 _TYPE = re.compile(r"(\w+): ?__type")

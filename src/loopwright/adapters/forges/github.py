@@ -11,8 +11,9 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
-from loopwright.adapters.forges.github_json import FIELDS, Listed, Page, listed, marked, objects_in, page_of
+from loopwright.adapters.forges.github_json import FIELDS, BranchPull, PullPage, listed, marked, objects_in, page_of
 from loopwright.adapters.forges.github_remote import GithubRemote, remote_of
 from loopwright.adapters.forges.programs import Fault, fault_of_gh, said_by, words_of
 from loopwright.adapters.git.landing import is_ancestor
@@ -24,6 +25,7 @@ from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.proposals import PullRequest
 from loopwright.kernel.sightings import PullRequestSeen
 
+T = TypeVar("T")
 Asked = OpenPullRequest | ReadPullRequest | MergePullRequest
 Step = Callable[[], Coroutine[None, None, "str | Fault"]]
 _NOT_FOR_US = frozenset(("GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE", "GH_REPO", "GH_PAGER", "PAGER"))
@@ -83,13 +85,13 @@ class _Hub:
         text = "" if fed is None else json.dumps(fed)
         return await self.gh("api", "--hostname", self.remote.host, whole, *options, *given, fed=text)
 
-    async def of_branch(self, branch: str) -> list[Listed] | Fault:
+    async def of_branch(self, branch: str) -> list[BranchPull] | Fault:
         """The newest first."""
         fields = ("--json", "number,state,headRefOid,isCrossRepository")
         said = await self.pr("list", "--head", branch, "--state", "all", *fields)
-        return said if isinstance(said, Fault) else listed(said)
+        return said if isinstance(said, Fault) else _taken(lambda: listed(said))
 
-    async def page(self, number: int, wanted: Asked) -> Page | Fault | None:
+    async def page(self, number: int, wanted: Asked) -> PullPage | Fault | None:
         """With the positions of both branches as git has them: GitHub shows them a moment later. None: no such page."""
         said, reviews, positions = await asyncio.gather(
             self.pr("view", str(number), "--json", FIELDS),
@@ -100,13 +102,21 @@ class _Hub:
             return None if _UNKNOWN in said.text else said
         if isinstance(reviews, Fault):
             return reviews
-        page = page_of(json.loads(said), objects_in(reviews))
-        if isinstance(positions, Fault) or page.seen.state != "open":
+        page = _taken(lambda: page_of(json.loads(said), objects_in(reviews)))
+        if isinstance(page, Fault) or page.seen.state != "open" or isinstance(positions, Fault):
             return positions if isinstance(positions, Fault) else page
         head = positions.get(_short(wanted.branch), page.seen.head)
         tip = positions.get(_short(wanted.target), NO_COMMIT)
         has_more = await uninterrupted(lambda: _lacks(self.ground, head, tip))
         return replace(page, seen=replace(page.seen, head=head, onto=tip if has_more else NO_COMMIT))
+
+
+def _taken(parse: Callable[[], T]) -> T | Fault:
+    """A `gh` of another year may say it in another form."""
+    try:
+        return parse()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return Fault(f"what gh said cannot be read ({error!r}); another version of it may help")
 
 
 def _lacks(ground: Ground, head: Commit, tip: Commit) -> bool:
@@ -163,7 +173,7 @@ async def _created(hub: _Hub, wanted: OpenPullRequest) -> int | Fault:
 
 async def _up_to_date(hub: _Hub, wanted: OpenPullRequest, number: int) -> PullRequestSeen:
     page = await hub.page(number, wanted)
-    if not isinstance(page, Page):
+    if not isinstance(page, PullPage):
         return _told(wanted, page)
     if wrong := _other_target(page, wanted):
         return _told(wanted, page, wrong)
@@ -181,7 +191,7 @@ async def _first_fault(steps: list[Step]) -> Fault | None:
     return None
 
 
-def _due(hub: _Hub, wanted: OpenPullRequest, page: Page) -> list[Step]:
+def _due(hub: _Hub, wanted: OpenPullRequest, page: PullPage) -> list[Step]:
     """What is still to be done, in its order."""
     number = str(page.seen.number)
     texts = {"title": wanted.title, "body": wanted.body}
@@ -203,10 +213,11 @@ def _due(hub: _Hub, wanted: OpenPullRequest, page: Page) -> list[Step]:
     return [step for is_due, step in steps if is_due]
 
 
-def _to_ask(wanted: OpenPullRequest, page: Page) -> list[str]:
+def _to_ask(wanted: OpenPullRequest, page: PullPage) -> list[str]:
     """Whoever was asked, or has said something of this commit, is not asked again."""
     done = {each.by for each in page.seen.opinions if each.commit == wanted.commit and each.said != "commented"}
-    return [each for each in wanted.reviewers if each not in done | page.requested]
+    known = {each.lower() for each in done | page.requested}
+    return [each for each in wanted.reviewers if each.lower() not in known]
 
 
 def _by_kind(reviewers: list[str]) -> dict[str, object]:
@@ -216,7 +227,7 @@ def _by_kind(reviewers: list[str]) -> dict[str, object]:
 
 async def _merged(hub: _Hub, wanted: MergePullRequest) -> PullRequestSeen:
     page = await hub.page(wanted.number, wanted)
-    if not isinstance(page, Page) or page.seen.state == "merged":
+    if not isinstance(page, PullPage) or page.seen.state == "merged":
         return _told(wanted, page)
     fault = _refusal(page, wanted)
     if fault is None and page.seen.draft:
@@ -226,13 +237,13 @@ async def _merged(hub: _Hub, wanted: MergePullRequest) -> PullRequestSeen:
         return _told(wanted, page, fault)
     said = await hub.pr("merge", str(wanted.number), "--merge", "--match-head-commit", wanted.commit)
     after = await hub.page(wanted.number, wanted)
-    if isinstance(after, Page) and after.seen.state == "merged":
+    if isinstance(after, PullPage) and after.seen.state == "merged":
         return _told(wanted, after)
     waits = Fault("GitHub took it, and has not merged it yet")  # a queue of its own, or checks that it waits for
     return _told(wanted, page if isinstance(after, Fault) else after, said if isinstance(said, Fault) else waits)
 
 
-def _refusal(page: Page, wanted: MergePullRequest) -> Fault | None:
+def _refusal(page: PullPage, wanted: MergePullRequest) -> Fault | None:
     seen = page.seen
     if seen.state != "open":
         return Fault(f"pull request #{seen.number} was closed")
@@ -243,18 +254,18 @@ def _refusal(page: Page, wanted: MergePullRequest) -> Fault | None:
     return Fault(f"{page.target} has moved on to {seen.onto[:12]}") if seen.onto else None
 
 
-def _other_target(page: Page, wanted: Asked) -> Fault | None:
+def _other_target(page: PullPage, wanted: Asked) -> Fault | None:
     target = _short(wanted.target)
     if page.target == target:
         return None
     return Fault(f"pull request #{page.seen.number} is for {page.target} now, not for {target}; change its base back")
 
 
-def _is_closed(page: Page | Fault | None) -> bool:
-    return isinstance(page, Page) and page.seen.state == "closed"
+def _is_closed(page: PullPage | Fault | None) -> bool:
+    return isinstance(page, PullPage) and page.seen.state == "closed"
 
 
-def _told(wanted: Asked, page: Page | Fault | None, fault: Fault | None = None) -> PullRequestSeen:
+def _told(wanted: Asked, page: PullPage | Fault | None, fault: Fault | None = None) -> PullRequestSeen:
     """A page that could not be had is the reason, unless there was one before it."""
     if isinstance(page, Fault):
         return _failed(wanted, fault or page)
@@ -265,7 +276,7 @@ def _told(wanted: Asked, page: Page | Fault | None, fault: Fault | None = None) 
     )
 
 
-def _seen(page: Page | None) -> PullRequest:
+def _seen(page: PullPage | None) -> PullRequest:
     return page.seen if page is not None else PullRequest()
 
 

@@ -38,7 +38,7 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class PullPage:
     """A pull request as GitHub shows it."""
 
     seen: PullRequest
@@ -51,7 +51,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class BranchPull:
     """One of the pull requests of a branch."""
 
     number: int
@@ -80,19 +80,19 @@ def objects_in(text: str) -> list[Json]:
     return found
 
 
-def listed(text: str) -> list[Listed]:
+def listed(text: str) -> list[BranchPull]:
     """Of this repository alone: a fork may have a branch of the same name."""
     return [
-        Listed(number=int(each["number"]), state=_STATES.get(each["state"], "closed"), head=each["headRefOid"])
+        BranchPull(number=int(each["number"]), state=_STATES.get(each["state"], "closed"), head=each["headRefOid"])
         for each in objects_in(text)
         if not each.get("isCrossRepository")
     ]
 
 
-def page_of(data: Json, reviews: Iterable[Json]) -> Page:
+def page_of(data: Json, reviews: Iterable[Json]) -> PullPage:
     comments = _objects(data.get("comments"))
     red, pending = checks_of(_objects(data.get("statusCheckRollup")))
-    return Page(
+    return PullPage(
         seen=PullRequest(
             number=int(data["number"]),
             url=_text(data.get("url")),

@@ -28,7 +28,8 @@ _UNKNOWN_PERSON = re.compile(
 _AWAY = re.compile(
     r"HTTP 5\d\d|HTTP 429|rate limit|abuse detection|error connecting|could(?: not|n't) resolve host|no such host"
     r"|connection (?:refused|reset|timed out|closed)|network is unreachable|i/o timeout|timed? ?out|TLS handshake"
-    r"|unexpected EOF|dial (?:tcp|unix)|returned error: (?:5\d\d|429)|remote end hung up|Failed to connect|took longer than",
+    r"|unexpected EOF|dial (?:tcp|unix)|returned error: (?:5\d\d|429)|remote end hung up|Failed to connect"
+    r"|took longer than",
     re.IGNORECASE,
 )
 _SHOWN = 500  # characters of what a program said
