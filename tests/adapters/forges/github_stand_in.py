@@ -34,6 +34,10 @@ class NotFoundError(Exception):
     """What GitHub has no answer to."""
 
 
+class RefusedError(Exception):
+    """What GitHub does not do, with its reasons."""
+
+
 @dataclass(slots=True)
 class HubPull:
     number: int
@@ -60,6 +64,7 @@ class GithubStandIn:
     asked: list[str] = field(default_factory=list)
     faults: list[tuple[int, str]] = field(default_factory=list)  # the next answers: a status and a message
     protected: str = ""  # why nothing is merged
+    labels: list[str] = field(default_factory=lambda: ["a", "bug"])  # that the repository has
 
     def head_of(self, pull: HubPull) -> str:
         return pull.head or self.branches.position(pull.branch)
@@ -69,7 +74,7 @@ class GithubStandIn:
 
     def review(self, number: int, by: str, state: str, text: str = "") -> None:
         commit = self.head_of(self.pulls[number])
-        said = {"user": {"login": by}, "state": state, "body": text, "commit_id": commit}
+        said = {"author": {"login": by}, "state": state, "body": text, "commit": {"oid": commit}}
         self.pulls[number].reviews.append(said)
 
     def merge(self, number: int) -> None:
@@ -91,6 +96,8 @@ class GithubStandIn:
             return status, {"message": message}
         try:
             return 200, self._graphql(body) if path == "/api/graphql" else self._rest(method, path, body)
+        except RefusedError as refused:
+            return 422, {"message": "Validation Failed", "errors": list(refused.args)}
         except NotFoundError as missing:
             if path != "/api/graphql":
                 return 404, {"message": "Not Found"}
@@ -144,17 +151,20 @@ class GithubStandIn:
                 raise AssertionError(operation)
 
     def _rest(self, method: str, path: str, body: Data) -> Any:  # noqa: ANN401 - what JSON can hold
-        found = re.fullmatch(
-            rf"/api/v3/repos/{OWNER}/{NAME}/(?:pulls|issues)/(\d+)(?:/(\w+))?(?:\?per_page=100)?", path
-        )
+        whole = path.removeprefix(f"/api/v3/repos/{OWNER}/{NAME}/")
+        if (method, whole) == ("POST", "labels"):
+            if body["name"] in self.labels:
+                raise RefusedError({"resource": "Label", "code": "already_exists", "field": "name"})
+            self.labels.append(body["name"])
+            return body
+        found = re.fullmatch(r"(?:pulls|issues)/(\d+)(?:/(\w+))?", whole)
         assert found is not None, path
         pull = self._numbered(int(found[1]))
         match method, found[2]:
-            case "GET", "reviews":
-                return pull.reviews
             case "PATCH", None:
                 pull.title, pull.body = body.get("title", pull.title), body.get("body", pull.body)
             case "POST", "labels":
+                assert set(body["labels"]) <= set(self.labels), "such a label was never made"
                 pull.labels += body["labels"]
             case "POST", "requested_reviewers":
                 pull.requested += body["reviewers"] + [f"{OWNER}/{team}" for team in body["team_reviewers"]]
@@ -196,6 +206,7 @@ class GithubStandIn:
             "commits": {"nodes": [{"commit": {"oid": head}}]},
             "statusCheckRollup": {"nodes": [{"commit": checks}]},
             "labels": {"nodes": [{"name": label} for label in pull.labels], "totalCount": len(pull.labels)},
+            "reviews": {"nodes": pull.reviews, "totalCount": len(pull.reviews), "pageInfo": ends},
             "comments": {"nodes": pull.comments, "totalCount": len(pull.comments), "pageInfo": ends},
             "reviewRequests": {"nodes": [{"requestedReviewer": _reviewer(each)} for each in pull.requested]},
         }

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from loopwright.adapters.forges.github_json import (
@@ -5,7 +7,6 @@ from loopwright.adapters.forges.github_json import (
     checks_of,
     listed,
     marked,
-    objects_in,
     opinions_of,
     page_of,
     repository_of,
@@ -17,7 +18,7 @@ from loopwright.kernel.proposals import Opinion, PullRequest
 
 
 def review(by: str, state: str, text: str = "", commit: str = "c1") -> dict[str, object]:
-    return {"user": {"login": by}, "state": state, "body": text, "commit_id": commit}
+    return {"author": {"login": by}, "state": state, "body": text, "commit": {"oid": commit}}
 
 
 def check(name: str, **more: str) -> dict[str, object]:
@@ -93,13 +94,9 @@ def test_checks_that_failed_and_that_have_not_ended_are_named() -> None:
 
 def test_what_is_not_as_expected_is_left_out() -> None:
     data = {"number": 3, "state": "DRAFTED", "comments": "none", "labels": [None, {"name": 7}], "mergeCommit": "c"}
-    page = page_of(data, [])
+    page = page_of(json.dumps(data))
     assert page.seen == PullRequest(number=3, state="closed")
     assert page.labels == {""}
-
-
-def test_pages_come_one_after_the_other() -> None:
-    assert objects_in('[{"a": 1}]\n [{"b": 2}, 3][]') == [{"a": 1}, {"b": 2}]
 
 
 def test_a_fork_with_a_branch_of_the_same_name_is_not_ours() -> None:

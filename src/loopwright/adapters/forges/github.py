@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from loopwright.adapters.forges.github_json import FIELDS, BranchPull, PullPage, listed, marked, objects_in, page_of
+from loopwright.adapters.forges.github_json import FIELDS, BranchPull, PullPage, listed, marked, page_of
 from loopwright.adapters.forges.github_remote import GithubRemote, remote_of
 from loopwright.adapters.forges.programs import Fault, fault_of_gh, said_by, words_of
 from loopwright.adapters.git.landing import is_ancestor
@@ -32,6 +32,7 @@ _NOT_FOR_US = frozenset(("GH_DEBUG", "DEBUG", "GH_FORCE_TTY", "CLICOLOR_FORCE", 
 _QUIET = {"GH_PROMPT_DISABLED": "1", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1", "GIT_TERMINAL_PROMPT": "0"}
 _NO_REMOTE = "no remote of this repository is on GitHub: add one with `git remote add origin ADDRESS`"
 _UNKNOWN = "Could not resolve to a PullRequest"
+_KNOWN_LABEL = "already exists"
 _HEADS = "refs/heads/"
 
 
@@ -79,11 +80,19 @@ class _Hub:
     async def pr(self, *argv: str, fed: str = "") -> str | Fault:
         return await self.gh("pr", *argv, "--repo", self.remote.address, fed=fed)
 
-    async def api(self, path: str, *options: str, fed: Mapping[str, object] | None = None) -> str | Fault:
-        given = ("--input", "-") if fed is not None else ()
+    async def api(self, path: str, *options: str, fed: Mapping[str, object]) -> str | Fault:
         whole = f"repos/{self.remote.repository}/{path}"
-        text = "" if fed is None else json.dumps(fed)
-        return await self.gh("api", "--hostname", self.remote.host, whole, *options, *given, fed=text)
+        return await self.gh(
+            "api", "--hostname", self.remote.host, whole, *options, "--input", "-", fed=json.dumps(fed)
+        )
+
+    async def label(self, number: str, labels: list[str]) -> str | Fault:
+        """One that the repository does not have yet is made first."""
+        for label in labels:
+            made = await self.gh("label", "create", label, "--repo", self.remote.address)
+            if isinstance(made, Fault) and _KNOWN_LABEL not in made.text:
+                return made
+        return await self.api(f"issues/{number}/labels", fed={"labels": labels})
 
     async def of_branch(self, branch: str) -> list[BranchPull] | Fault:
         """The newest first."""
@@ -93,16 +102,13 @@ class _Hub:
 
     async def page(self, number: int, wanted: Asked) -> PullPage | Fault | None:
         """With the positions of both branches as git has them: GitHub shows them a moment later. None: no such page."""
-        said, reviews, positions = await asyncio.gather(
+        said, positions = await asyncio.gather(
             self.pr("view", str(number), "--json", FIELDS),
-            self.api(f"pulls/{number}/reviews?per_page=100", "--paginate"),
             self.remote.positions(_short(wanted.branch), _short(wanted.target)),
         )
         if isinstance(said, Fault):
             return None if _UNKNOWN in said.text else said
-        if isinstance(reviews, Fault):
-            return reviews
-        page = _taken(lambda: page_of(json.loads(said), objects_in(reviews)))
+        page = _taken(lambda: page_of(said))
         if isinstance(page, Fault) or page.seen.state != "open" or isinstance(positions, Fault):
             return positions if isinstance(positions, Fault) else page
         head = positions.get(_short(wanted.branch), page.seen.head)
@@ -203,7 +209,7 @@ def _due(hub: _Hub, wanted: OpenPullRequest, page: PullPage) -> list[Step]:
     steps: tuple[tuple[object, Step], ...] = (
         (other, lambda: hub.api(f"pulls/{number}", "--method", "PATCH", fed=other)),
         (wanted.draft != page.seen.draft, lambda: hub.pr("ready", number, *undo)),
-        (labels, lambda: hub.api(f"issues/{number}/labels", fed={"labels": labels})),
+        (labels, lambda: hub.label(number, labels)),
         (reviewers, lambda: hub.api(f"pulls/{number}/requested_reviewers", fed=_by_kind(reviewers))),
         (
             wanted.comment and mark not in page.marks,

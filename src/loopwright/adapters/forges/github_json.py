@@ -17,8 +17,8 @@ from loopwright.kernel.proposals import Opinion, PullRequest
 from loopwright.kernel.visible import visible
 
 FIELDS = (
-    "number,url,state,isDraft,headRefOid,baseRefName,mergeCommit,comments,statusCheckRollup,labels,reviewRequests"
-    ",title,body"
+    "number,url,state,isDraft,headRefOid,baseRefName,mergeCommit,reviews,comments,statusCheckRollup,labels"
+    ",reviewRequests,title,body"
 )
 _MARK = "<!-- loopwright:{} -->"
 _OURS = re.compile(r"<!-- loopwright:[0-9a-f]{16} -->")
@@ -69,27 +69,17 @@ def repository_of(url: str) -> tuple[str, str] | None:
     return host, f"{found['owner']}/{found['name']}"
 
 
-def objects_in(text: str) -> list[Json]:
-    """Of one list, or of several one after the other: so `gh` prints what has more than one page."""
-    found: list[Json] = []
-    decoder, at = json.JSONDecoder(), 0
-    while text[at:].strip():
-        at += len(text[at:]) - len(text[at:].lstrip())
-        page, at = decoder.raw_decode(text, at)
-        found += _objects(page)
-    return found
-
-
 def listed(text: str) -> list[BranchPull]:
     """Of this repository alone: a fork may have a branch of the same name."""
     return [
         BranchPull(number=int(each["number"]), state=_STATES.get(each["state"], "closed"), head=each["headRefOid"])
-        for each in objects_in(text)
+        for each in _objects(json.loads(text))
         if not each.get("isCrossRepository")
     ]
 
 
-def page_of(data: Json, reviews: Iterable[Json]) -> PullPage:
+def page_of(text: str) -> PullPage:
+    data: Json = json.loads(text)
     comments = _objects(data.get("comments"))
     red, pending = checks_of(_objects(data.get("statusCheckRollup")))
     return PullPage(
@@ -100,7 +90,7 @@ def page_of(data: Json, reviews: Iterable[Json]) -> PullPage:
             head=Commit(_text(data.get("headRefOid"))),
             merged_as=Commit(_text(_inner(data, "mergeCommit", "oid"))),
             draft=data.get("isDraft") is True,
-            opinions=opinions_of(reviews, comments),
+            opinions=opinions_of(_objects(data.get("reviews")), comments),
             red=red,
             pending=pending,
         ),
@@ -124,8 +114,8 @@ def opinions_of(reviews: Iterable[Json], comments: Iterable[Json]) -> tuple[Opin
     deciding: dict[str, Opinion] = {}
     said: list[Opinion] = []
     for review in reviews:
-        by, text = _text(_inner(review, "user", "login")), _said(review)
-        commit = Commit(_text(review.get("commit_id")))
+        by, text = _text(_inner(review, "author", "login")), _said(review)
+        commit = Commit(_text(_inner(review, "commit", "oid")))
         word = _DECIDES.get(_text(review.get("state")))
         if word is not None:
             deciding.pop(by, None)
