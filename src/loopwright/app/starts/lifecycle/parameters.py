@@ -74,7 +74,7 @@ def system_params(
         trusts_scaffold=lifecycle.scaffold == "trust",
         delete_branch=settings.finish.delete_branch,
         leaves=_leaves(project),
-        trust=Trust(allow=allow, in_force=True),
+        trust=Trust(allow=allow, in_force=True, new_ground=True),
     )
 
 
