@@ -14,12 +14,13 @@ import pytest
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project, begin_log, open_project
+from loopwright.app.publisher import Publisher
 from loopwright.app.rebuilding import rebuild
 from loopwright.app.starts.lifecycle.domains import domain_of, queue_id
 from loopwright.app.starts.lifecycle.queue import is_edited, made_queue, queue_of, state_of
 from loopwright.app.starts.lifecycle.queue_edits import Speaker, add, change, take_in
 from loopwright.app.starts.lifecycle.telling import claim, claim_next, edit_of, tell
-from loopwright.engine.hearing import end_unread
+from loopwright.engine.hearing import end_unread, hear
 from loopwright.errors import AlreadyRunning, Forbidden, UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import CancelRequested, Created
@@ -216,6 +217,22 @@ def test_a_person_s_edit_stays_until_it_is_taken_in(tmp_path: Path) -> None:
         await take_in(speaker(project), path, merge=True)
         assert names(path) == ["Mine", "System 2"]
         assert not is_edited(project, "shop")
+
+    on(tmp_path / "repo", story)
+
+
+def test_a_loop_that_tells_the_queue_something_writes_its_file_too(tmp_path: Path) -> None:
+    async def story(project: Project) -> None:
+        heard: list[str] = []
+        seen = await made_queue(project, SHOP, "ann")
+        publisher = Publisher(project.root, project.kinds, heard.append)
+        said = edit_of(project, "queue", QueueEdit(add=NewSystem(name="A")), "ann")
+        await hear(project.store, project.loops, seen.opened, said, publisher, patience=1)
+        assert names(file_of(project)) == ["A"]
+        file_of(project).write_text("mine")
+        for _ in range(2):
+            await hear(project.store, project.loops, seen.opened, said, publisher, patience=1)
+        assert (file_of(project).read_text(), len(heard)) == ("mine", 1)
 
     on(tmp_path / "repo", story)
 

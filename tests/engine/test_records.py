@@ -1,4 +1,4 @@
-"""A loop that nobody drives: several write to it, each for a moment, and what is said to it is never left in an inbox."""
+"""A loop that nobody drives: several write to it, each for a moment, and nothing said to it lies in an inbox."""
 
 from __future__ import annotations
 

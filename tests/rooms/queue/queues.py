@@ -26,7 +26,7 @@ def queue(*systems: System) -> QueueState:
     return QueueState(plan=PLAN, systems=systems, updated_at=AT, highest=len(systems))
 
 
-def system(number: int, *needs: int, **fields: Any) -> System:  # noqa: ANN401 - as above
+def a_system(number: int, *needs: int, **fields: Any) -> System:  # noqa: ANN401 - as above
     usual = {"name": f"System {number}", "priority": number, "created_at": AT}
     dependencies = tuple(f"sys-{each:03d}" for each in needs)
     return System(id=f"sys-{number:03d}", dependencies=dependencies, **{**usual, **fields})

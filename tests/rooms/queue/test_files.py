@@ -12,14 +12,16 @@ from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Scene
 from loopwright.loops.queue.files import queue_text, read_queue, render
 from loopwright.loops.queue.state import NOBODY, QueueState, SystemAutonomy
-from tests.rooms.queue.queues import ANN, AT, LATER, queue, system
+from tests.rooms.queue.queues import ANN, AT, LATER, a_system, queue
 from tests.test_schemas import mistakes
 
 FULL = queue(
-    system(1, status="complete", loop=ANN, started_at=AT, completed_at=LATER, github_issue=12),
-    system(2, 1, status="in-progress", loop=LoopId("web-1a2b3c"), started_at=LATER, capabilities=("cart", "checkout")),
-    system(3, 1, status="blocked", blocked_reason="which bank?", autonomy=SystemAutonomy(mode="supervised")),
-    system(4, 2, 3, description="Bücher", notes="ask Ann"),
+    a_system(1, status="complete", loop=ANN, started_at=AT, completed_at=LATER, github_issue=12),
+    a_system(
+        2, 1, status="in-progress", loop=LoopId("web-1a2b3c"), started_at=LATER, capabilities=("cart", "checkout")
+    ),
+    a_system(3, 1, status="blocked", blocked_reason="which bank?", autonomy=SystemAutonomy(mode="supervised")),
+    a_system(4, 2, 3, description="Bücher", notes="ask Ann"),
 )
 
 

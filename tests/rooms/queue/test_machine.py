@@ -9,7 +9,7 @@ from loopwright.kernel.events import BudgetChanged, StateEdited
 from loopwright.loops.queue.kind import KIND
 from loopwright.loops.queue.machine import QUEUE
 from loopwright.loops.queue.state import NOBODY, QueueState, System, SystemAutonomy
-from tests.rooms.queue.queues import ANN, AT, BOB, LATER, PLAN, queue, said, system, told
+from tests.rooms.queue.queues import ANN, AT, BOB, LATER, PLAN, a_system, queue, said, told
 
 
 def test_a_queue_wants_nothing_and_tells_where_it_stands() -> None:
@@ -17,7 +17,7 @@ def test_a_queue_wants_nothing_and_tells_where_it_stands() -> None:
     assert state == QueueState(plan=PLAN, updated_at=AT)
     assert QUEUE.decide(state) == ()
     assert QUEUE.stand(state).lines == ("no system is ready",)
-    half = QUEUE.stand(queue(system(1, status="complete"), system(2)))
+    half = QUEUE.stand(queue(a_system(1, status="complete"), a_system(2)))
     assert (half.state, half.attempt, half.limit, half.lines) == ("OPEN", 1, 2, ("next ready: sys-002",))
     assert KIND.title(PLAN) == "the systems of shop"
 
@@ -62,7 +62,7 @@ def test_what_is_added_comes_behind_the_others_unless_it_says_otherwise() -> Non
 
 
 def test_each_field_is_changed_by_itself() -> None:
-    state = queue(system(1), system(2))
+    state = queue(a_system(1), a_system(2))
     changes: dict[str, Any] = {"priority": 5, "notes": "n", "description": "d", "name": "N", "github_issue": 3}
     for name, value in changes.items():
         assert getattr(told(state, "sys-002", **{name: value}).systems[1], name) == value
@@ -93,7 +93,7 @@ def test_each_field_is_changed_by_itself() -> None:
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(edit: StateEdited, why: str) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        QUEUE.apply(queue(system(1), system(2, 1), system(3, 1)), edit)
+        QUEUE.apply(queue(a_system(1), a_system(2, 1), a_system(3, 1)), edit)
     assert why in refused.value.why
 
 
@@ -106,23 +106,23 @@ def test_anything_but_an_edit_is_refused() -> None:
 
 
 def test_what_nobody_needs_and_nobody_has_claimed_is_removed() -> None:
-    assert told(queue(system(1), system(2)), "sys-001", remove=True).systems == (system(2),)
-    done = system(1, status="complete", loop=ANN)
+    assert told(queue(a_system(1), a_system(2)), "sys-001", remove=True).systems == (a_system(2),)
+    done = a_system(1, status="complete", loop=ANN)
     assert told(queue(done), "sys-001", remove=True).systems == ()
     with pytest.raises(InvalidTransition, match="loop loop-ann has claimed it"):
-        told(queue(system(1, status="blocked", loop=ANN)), "sys-001", remove=True)
+        told(queue(a_system(1, status="blocked", loop=ANN)), "sys-001", remove=True)
 
 
 # --- claiming -----------------------------------------------------------------------------------------
 
 
 def claimed(status: str = "in-progress", **more: Any) -> QueueState:  # noqa: ANN401 - fields
-    return queue(system(1, status=status, loop=ANN, started_at=AT, **more), system(2, 1), system(3))
+    return queue(a_system(1, status=status, loop=ANN, started_at=AT, **more), a_system(2, 1), a_system(3))
 
 
 def test_a_loop_claims_what_may_be_started() -> None:
-    state = told(queue(system(1)), "sys-001", status="in-progress", loop=ANN, at=LATER)
-    assert state.systems == (system(1, status="in-progress", loop=ANN, started_at=LATER),)
+    state = told(queue(a_system(1)), "sys-001", status="in-progress", loop=ANN, at=LATER)
+    assert state.systems == (a_system(1, status="in-progress", loop=ANN, started_at=LATER),)
 
 
 @pytest.mark.parametrize("status", ["in-progress", "review", "blocked", "complete"])
@@ -149,8 +149,12 @@ def test_a_loop_goes_on_with_what_it_has_claimed() -> None:
         (claimed("complete"), said("sys-001", status="complete", loop=BOB), "loop loop-ann has claimed sys-001"),
         (claimed(), said("sys-002", status="in-progress", loop=BOB), "cannot be started: sys-001 must be complete"),
         (claimed(), said("sys-003", status="blocked", loop=BOB), "loop loop-bob has not claimed sys-003"),
-        (queue(system(1, status="blocked")), said("sys-001", status="in-progress", loop=BOB), "only what is specified"),
-        (queue(system(1, status="in-progress")), said("sys-001", status="in-progress", loop=BOB), "cannot become"),
+        (
+            queue(a_system(1, status="blocked")),
+            said("sys-001", status="in-progress", loop=BOB),
+            "only what is specified",
+        ),
+        (queue(a_system(1, status="in-progress")), said("sys-001", status="in-progress", loop=BOB), "cannot become"),
     ],
 )
 def test_a_claim_that_is_not_to_be_had_is_refused(state: QueueState, edit: StateEdited, why: str) -> None:
@@ -166,7 +170,7 @@ def test_who_puts_it_back_frees_it_for_others() -> None:
 
 
 def test_the_queue_chooses_the_next_itself() -> None:
-    state = told(queue(system(1), system(2, 1), system(3)), "next", status="in-progress", loop=ANN, at=AT)
+    state = told(queue(a_system(1), a_system(2, 1), a_system(3)), "next", status="in-progress", loop=ANN, at=AT)
     assert [each.loop for each in state.systems] == [ANN, NOBODY, NOBODY]
     assert told(state, "next", status="in-progress", loop=ANN, at=LATER) is state
     state = told(state, "next", status="in-progress", loop=BOB, at=LATER)
@@ -179,23 +183,25 @@ def test_the_queue_chooses_the_next_itself() -> None:
 
 
 def test_who_completes_a_system_hears_what_that_frees_and_what_is_next() -> None:
-    before = queue(system(1, status="review", loop=ANN), system(2, 1), system(3, 1, status="specified"), system(4, 2))
+    before = queue(
+        a_system(1, status="review", loop=ANN), a_system(2, 1), a_system(3, 1, status="specified"), a_system(4, 2)
+    )
     complete = said("sys-001", status="complete", loop=ANN, at=LATER)
     after = QUEUE.apply(before, complete)
     told_back = ("unblocked sys-002", "unblocked sys-003", "next sys-002")
     assert QUEUE.reply(before, after, complete) == told_back
     assert QUEUE.reply(after, QUEUE.apply(after, complete), complete) == told_back
-    alone = queue(system(1, status="review", loop=ANN))
+    alone = queue(a_system(1, status="review", loop=ANN))
     assert QUEUE.reply(alone, QUEUE.apply(alone, complete), complete) == ()
 
 
 def test_who_claims_the_next_hears_which_it_is() -> None:
-    before, claim = queue(system(1)), said("next", status="in-progress", loop=ANN)
+    before, claim = queue(a_system(1)), said("next", status="in-progress", loop=ANN)
     assert QUEUE.reply(before, QUEUE.apply(before, claim), claim) == ("claimed sys-001",)
 
 
 def test_whoever_says_anything_else_hears_nothing() -> None:
-    state = queue(system(1))
+    state = queue(a_system(1))
     assert QUEUE.reply(state, state, said("sys-001", priority=3)) == ()
     assert QUEUE.reply(state, state, BudgetChanged(usd=1.0)) == ()
 
@@ -210,11 +216,11 @@ def entry(number: int, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 - field
 def test_what_is_taken_in_is_new_as_it_is_and_known_where_it_differs() -> None:
     new = entry(7, status="complete", loop="theirs", completed_at=AT)
     known = entry(1, name="Renamed", status="blocked", blocked_reason="later")
-    state = told(queue(system(1), system(2)), "queue", take_in=[known, entry(2), new], at=LATER)
+    state = told(queue(a_system(1), a_system(2)), "queue", take_in=[known, entry(2), new], at=LATER)
     assert state.systems == (
-        system(1, name="Renamed", status="blocked", blocked_reason="later"),
-        system(2),
-        system(7, status="complete", completed_at=AT),
+        a_system(1, name="Renamed", status="blocked", blocked_reason="later"),
+        a_system(2),
+        a_system(7, status="complete", completed_at=AT),
     )
     assert state.highest == 7
 
