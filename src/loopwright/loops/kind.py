@@ -124,6 +124,9 @@ class StatusFacts:
     system: Mapping[str, object] | None = None
     capability: Mapping[str, object] | None = None
     tasks: Mapping[str, object] | None = None
+    failures: tuple[int, int, int] | None = None  # now, in all, and how many of those are resolved
+    gates: Mapping[str, str] = field(default_factory=dict)  # besides those that are decided or waited for
+    activity: str = ""  # when it last did something, where the log does not know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.lifecycle import brief, closing
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
-from loopwright.loops.lifecycle.gating import GATES
+from loopwright.loops.lifecycle.gating import GATES, called_for
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState
 
@@ -33,7 +33,14 @@ def _status(state: LifecycleState) -> StatusFacts:
     total = len(state.done) + len(state.remaining) + bool(state.current)
     index = len(state.done) + bool(state.current)
     capability = {"index": index, "total": total, "name": state.current} if total else None
-    return StatusFacts(system={"id": system.id, "name": system.name}, capability=capability)
+    resolved = sum(each.resolved for each in state.history)
+    return StatusFacts(
+        system={"id": system.id, "name": system.name},
+        capability=capability,
+        failures=(state.retries, state.total, resolved),
+        gates={gate: "pending" for gate in called_for(state)},
+        activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
+    )
 
 
 def _explained(state: LifecycleState) -> tuple[str, ...]:
