@@ -26,6 +26,7 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
 from loopwright.loops.feedback.progress import PROGRESS
+from loopwright.loops.lifecycle.loop_state import LOOP_STATE
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
 from loopwright.loops.task_file import TASK_FILE
 from loopwright.loops.tickets.observer import Dispatch, Violation
@@ -243,6 +244,12 @@ SCHEMAS: Mapping[str, Published] = {
         title="One dispatch of an agent",
         description="A line of `.loop/observer/iterations.jsonl`. The file can be made anew from the log.",
         source=lambda: together(Dispatch, LinePlace),
+    ),
+    "loop-state": Published(
+        title="loop-state.json",
+        description="`domain-memory/<domain>/systems/<system>/loop-state.json`: where a system stands, written after"
+        " every event; beside the queue lies that of the system that was last active. Other tools write it too.",
+        source=LOOP_STATE,
     ),
     "loop-toml": Published(
         title="loop.toml",
