@@ -26,7 +26,7 @@ from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 StageStatus = Literal["pending", "in-progress", "complete", "failed", "skipped"]
 MarkKind = Literal["commit", "milestone", "approval", "note"]
-_VERIFYING = ("check", "recheck", "suite")
+VERIFYING = ("check", "recheck", "suite")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def noticed(
         return _opened(at, after)
     if isinstance(event, SessionMarked):
         return _session(now, at, event, after, len(log.runs))
-    if isinstance(event, ChecksReported) and event.key.step in _VERIFYING:
+    if isinstance(event, ChecksReported) and event.key.step in VERIFYING:
         now = _checked(now, at, event)
     if isinstance(event, Integrated):
         now = _with(now, Milepost("commit", _subject(before), moment(at), event.landed or event.commit))
