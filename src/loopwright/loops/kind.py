@@ -154,6 +154,7 @@ class Kind(Generic[P, S]):
     request: type | None = None  # what a Python program says to have one driven
     porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started
     starts: str = ""  # the command that begins one
+    sessions: str = ""  # the module with what is done before and after it is driven
     words: Words
     needs: Needs
     title: Callable[[P], str]

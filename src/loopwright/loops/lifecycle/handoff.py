@@ -245,11 +245,11 @@ def _commands(leaving: Leaving) -> Iterator[str]:
     yield "## First commands"
     yield ""
     yield "```sh"
-    yield f"loop status {leaving.loop}"
+    yield f"loop status --loop {leaving.loop}"
     if gating.blocking(state):
         yield "loop gates"
     if not leaving.complete:
-        yield f"loop resume {leaving.loop}"
+        yield f"loop run --loop {leaving.loop}"
     yield "```"
 
 
