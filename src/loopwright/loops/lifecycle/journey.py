@@ -167,11 +167,10 @@ def _skills(turn: Turn) -> Iterator[_Told]:
 def _gates(turn: Turn) -> Iterator[_Told]:
     if turn.moments.gates is turn.moments_before.gates:
         return
-    records = {(gate.gate, gate.evidence): gate for gate in turn.after.course.gates}
-    for mark, span in turn.moments.gates.items():
-        if turn.moments_before.gates.get(mark) == span:
+    for gate in turn.after.course.gates:
+        mark = (gate.gate, gate.evidence)
+        if turn.moments.gates.get(mark) == turn.moments_before.gates.get(mark):
             continue
-        gate = records[mark]
         waits = gate.ruling is Ruling.OPEN
         yield _Told(
             category="gate",

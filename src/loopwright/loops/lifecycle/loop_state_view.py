@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import is_all_harmless
 from loopwright.kernel.wording import moment
 from loopwright.loops.course import GateRecord, Ruling, Station
@@ -45,7 +46,8 @@ def _keys(state: LifecycleState, moments: Moments, log: SkillLog) -> Iterator[tu
     if moments.verified:
         yield "lastVerification", moments.verified
     yield "skillsUsage", _usage(log)
-    yield "skillsLog", [_run(log, at) for at in log.children(NO_PARENT)]
+    nested = log.nested
+    yield "skillsLog", [_run(log, nested, at) for at in nested.get(NO_PARENT, ())]
     yield "metrics", _metrics(log)
     yield "skillExecution", {stage.value: _execution(state, moments, log, stage) for stage in NORMAL}
     yield "prerequisites", _prerequisites(state, moments)
@@ -95,7 +97,7 @@ def _failures(state: LifecycleState, moments: Moments) -> Rows:
             resolution=span.resolution,
             resolvedAt=span.resolved_at,
         )
-        for each, span in zip(state.history, moments.failures, strict=True)
+        for each, span in zip(state.history, moments.failures, strict=False)
     ]
     return {
         "count": state.retries,
@@ -172,7 +174,7 @@ def _usage(log: SkillLog) -> Rows:
     return usage
 
 
-def _run(log: SkillLog, at: int) -> Rows:
+def _run(log: SkillLog, nested: Mapping[int, list[int]], at: int) -> Rows:
     run = log.runs[at]
     row = _told(
         skill=run.skill,
@@ -183,8 +185,8 @@ def _run(log: SkillLog, at: int) -> Rows:
         status=run.status,
     )
     row |= {"deliverables": list(run.deliverables), "referencesRead": list(run.references)}
-    children = log.children(at)
-    return row | ({"children": [_run(log, each) for each in children]} if children else {})
+    children = [_run(log, nested, each) for each in nested.get(at, ())]
+    return row | ({"children": children} if children else {})
 
 
 def duration(run: SkillRun) -> int:
@@ -230,9 +232,9 @@ def status_lines(state: LifecycleState, moments: Moments) -> tuple[str, ...]:
     """The system, where it stands, what failed, its gates, and when it last did something."""
     place = len(state.done) + bool(state.current)
     total = _capabilities(state)["total"]
-    at = f" (capability {place}/{total}: {state.current})" if state.current else ""
+    at = f" (capability {place}/{total}: {one_line(state.current, 120)})" if state.current else ""
     return (
-        f"System: {state.plan.system.name} ({state.plan.system.id})",
+        f"System: {one_line(state.plan.system.name, 120)} ({state.plan.system.id})",
         f"State: {stage_shown(state)}{at}",
         f"Failures: {_failures_line(state)}",
         f"Gates: {', '.join(_gate_words(state)) or 'none'}",
