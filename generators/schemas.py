@@ -32,6 +32,7 @@ from loopwright.loops.lifecycle.interfaces import INTERFACE
 from loopwright.loops.lifecycle.journey import JourneyEntry
 from loopwright.loops.lifecycle.loop_state import LOOP_STATE
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
+from loopwright.loops.queue.files import SYSTEM_QUEUE
 from loopwright.loops.task_file import TASK_FILE
 from loopwright.loops.tickets.observer import Dispatch, Violation
 from loopwright.loops.tickets.shape import FRONT
@@ -144,7 +145,7 @@ def _with_every_part(kind: typing.Any) -> tuple[typing.Any, ...]:  # noqa: ANN40
     """Of a loop of whatever kind: one for what each kind adds."""
     if kind != RunAnswer[object]:
         return (kind,)
-    own = dict.fromkeys(typing.get_type_hints(each.result)["return"] for each in KINDS.values())
+    own = dict.fromkeys(typing.get_type_hints(each.result)["return"] for each in KINDS.values() if each.driven)
     return tuple(RunAnswer[each] for each in own)  # type: ignore[valid-type]  # known when it runs
 
 
@@ -301,6 +302,12 @@ SCHEMAS: Mapping[str, Published] = {
         description="A scenario of a scripted agent, as the data that its TOML stands for. The first unused step that"
         " fits is played.",
         source=SCENARIO,
+    ),
+    "system-queue": Published(
+        title="system-queue.json",
+        description="`domain-memory/<domain>/system-queue.json`: the systems of a domain that are to be built. It is"
+        " written from the log; `loop queue import` takes in what another tool or a person wrote.",
+        source=SYSTEM_QUEUE,
     ),
     "task-file": Published(
         title="A task",

@@ -161,7 +161,11 @@ def fits_its_schema(argv: Sequence[str], out: str) -> None:
 
 def _schemas_of(argv: Sequence[str]) -> tuple[str, ...]:
     two = {"approve": "decision", "reject": "decision", "log": "output" if "--agent" in argv else "event"}
-    own = f"{argv[0]}-{argv[1]}" if argv[0] in ("hook", "plugin", "skill", "ticket") else two.get(argv[0], argv[0])
+    own = (
+        f"{argv[0]}-{argv[1]}"
+        if argv[0] in ("hook", "plugin", "queue", "skill", "ticket")
+        else two.get(argv[0], argv[0])
+    )
     return ("error", own)
 
 

@@ -1,6 +1,8 @@
-"""YAML and JSON files that other tools and people write too: read strictly, changed and written whole under a lock.
+"""Files that other tools and people write too: nothing that others wrote there is lost.
 
-One that cannot be read is never overwritten: it may hold what others wrote there.
+A door is YAML or JSON: read strictly, changed and written whole under a lock; one that cannot be read is never overwritten.
+A record is told by us alone, by several processes: it is replaced only if we wrote what is there, and never by what is
+older.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.files import refuse_links, write_whole
+from loopwright.adapters.files import locked_file, read_regular, refuse_links, write_whole
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
@@ -99,3 +103,82 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+# --- records ------------------------------------------------------------------------------------------
+
+_LARGEST = 64 << 20  # bytes of a record
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPlace:
+    root: Path
+    name: str  # the file, from the root
+    memory_folder: str  # ours, likewise: what we wrote last, and how far the log was then
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.name
+
+    @property
+    def memory(self) -> Path:
+        return self.root / self.memory_folder / f"{sha256(self.name.encode()).hexdigest()[:16]}.json"
+
+
+def put_record(place: RecordPlace, text: str, seq: int) -> bool:
+    """Have the file tell what the log had come to with event `seq`, unless it tells more already.
+
+    False, and nothing is done: what is there somebody else wrote. Raises `ConfigError` and `OSError`.
+    """
+    refuse_links(place.root, place.path)
+    place.memory.parent.mkdir(parents=True, exist_ok=True)
+    with locked_file(place.memory.with_suffix(".lock")):
+        known, ours = _remembered(place)
+        there, new = _digest(place.path), _of(text.encode(errors="backslashreplace"))
+        if there and there not in (*ours, new):
+            return False
+        if there not in ours or known <= seq:
+            # Before the file: whoever dies in between has left one of the two.
+            _remember(place, seq, *dict.fromkeys((there, new)))
+            if there != new:
+                write_whole(place.path, text)
+    return True
+
+
+def take_over(place: RecordPlace, content: bytes) -> None:
+    """What somebody wrote there was read and taken in: if it is still this, it may be replaced."""
+    place.memory.parent.mkdir(parents=True, exist_ok=True)
+    with locked_file(place.memory.with_suffix(".lock")):
+        _remember(place, _remembered(place)[0], _of(content))
+
+
+def is_ours(place: RecordPlace) -> bool:
+    """Whether nobody else has written what is there; also where nothing is."""
+    there = _digest(place.path)
+    return not there or there in _remembered(place)[1]
+
+
+def _digest(path: Path) -> str:
+    """Of the file; of what is no plain file one that nothing has; empty where nothing is."""
+    if not os.path.lexists(path):
+        return ""
+    held = read_regular(path, _LARGEST)
+    return "unreadable" if held is None else _of(held)
+
+
+def _of(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def _remember(place: RecordPlace, seq: int, *digests: str) -> None:
+    told = {"file": place.name, "seq": seq, "digests": [each for each in digests if each]}
+    write_whole(place.memory, json.dumps(told) + "\n")
+
+
+def _remembered(place: RecordPlace) -> tuple[int, tuple[str, ...]]:
+    held = read_regular(place.memory, _LARGEST)
+    try:
+        told = json.loads(held or b"{}")
+        return int(told.get("seq", 0)), tuple(map(str, told.get("digests", ())))
+    except (ValueError, AttributeError, TypeError):  # ours, and yet not as we write it: then we know nothing
+        return 0, ()

@@ -45,8 +45,17 @@ async def listed_as(project: Project, loop_id: str) -> Listed:
 async def named_root(project: Project, loop_id: str) -> View:
     """As `named`, for what only a whole loop can be told. Raises `UsageError` that says whose part it is."""
     found = await listed_as(project, loop_id)
+    refuse_record(found)
     refuse_part(found)
     return await whole_view(project, found)
+
+
+def refuse_record(found: Listed) -> None:
+    if not found.kind.driven:
+        loop = found.row.id
+        raise UsageError(
+            f"{loop} is a record that nobody drives; `loop log --loop {loop}` shows what was written there"
+        )
 
 
 def refuse_part(found: Listed | View) -> None:
@@ -74,6 +83,7 @@ async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -
     if not loop_id:
         return only(await listing(project), fits)
     found = await listed_as(project, loop_id)
+    refuse_record(found)
     refuse_part(found)
     return found
 

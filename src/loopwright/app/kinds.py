@@ -12,8 +12,10 @@ from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
 from loopwright.loops.feedback.request import Feedback
 from loopwright.loops.kind import AnyKind
+from loopwright.loops.lifecycle.kind import KIND as LIFECYCLE
 from loopwright.loops.quality.kind import KIND as QUALITY
 from loopwright.loops.quality.request import Quality
+from loopwright.loops.queue.kind import KIND as QUEUE
 from loopwright.loops.tickets.kind import KIND as TICKETS
 from loopwright.loops.tickets.request import Tickets
 from loopwright.loops.workflow.kind import KIND as WORKFLOW
@@ -23,7 +25,7 @@ __all__ = ["Feedback", "Quality", "Tickets", "Workflow"]
 
 Kinds = Mapping[str, AnyKind]
 
-KINDS: Kinds = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS, WORKFLOW)}
+KINDS: Kinds = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS, WORKFLOW, QUEUE, LIFECYCLE)}
 
 
 def known_kind(kinds: Kinds, name: str) -> AnyKind:

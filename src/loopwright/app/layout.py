@@ -7,3 +7,4 @@ WORKSPACES = ".worktrees"
 CONFIG_FILE = "loop.toml"
 LOG_FILE = "loop.db"
 DEBT = "debt.md"
+RECORDS = "records"  # what we have written into files that others write too

@@ -133,7 +133,8 @@ class Past:
 async def listing(project: Project) -> tuple[Listed, ...]:
     """The loops that people start and answer, newest first; their parts and their logs are not read."""
     rows = await project.store.rows()
-    return tuple([await listed(project, row, rows) for row in rows if row.parent is None])
+    found = [await listed(project, row, rows) for row in rows if row.parent is None]
+    return tuple(each for each in found if each.kind.driven)
 
 
 async def listed(project: Project, row: LoopRow, among: tuple[LoopRow, ...] = ()) -> Listed:
@@ -182,6 +183,10 @@ class Unread:
 
     listed: Listed
     why: str
+
+    @property
+    def kind(self) -> AnyKind:
+        return self.listed.kind
 
 
 async def seen(project: Project) -> tuple[View | Unread, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ from loopwright.adapters.git.repository import Repository, find_repository, othe
 from loopwright.adapters.sqlite.standing import Witness, disagreements
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
-from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
+from loopwright.app.layout import LOG_FILE, RECORDS, STATE_FOLDER, WORKSPACES
 from loopwright.engine.fold import AnyLoop
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.assignment import Assignment
@@ -83,6 +84,7 @@ def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
     file = log_file(repository.top)
     if file.exists():
         raise Forbidden(f"{file} is there already and was left as it is; move it away to begin a new log")
+    shutil.rmtree(repository.top / STATE_FOLDER / RECORDS, ignore_errors=True)  # what another log has written
     renew_log_id(git_dir_of(repository.top, environ))
     return _opened(repository, environ)
 

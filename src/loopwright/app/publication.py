@@ -83,6 +83,7 @@ async def scene_of(project: Project, seen: View) -> Scene[Any]:
         spent=row.spent,
         estimated=row.estimated,
         budget=row.budget,
+        seq=row.seq,
     )
 
 

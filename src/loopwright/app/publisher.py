@@ -6,17 +6,18 @@ Nothing here is truth: a file that cannot be written now is written by the next 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.doors import update_door
+from loopwright.adapters.doors import RecordPlace, put_record, update_door
 from loopwright.adapters.files import holds, ignore_all, read_regular, refuse_links, write_whole
 from loopwright.adapters.shared_lines import add_lines
 from loopwright.app.debt import DEBT_HEAD, debt_entry, deferred_entry, owes
-from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
+from loopwright.app.layout import DEBT, RECORDS, STATE_FOLDER, WORKSPACES
 from loopwright.app.task_lists import TaskLists
 from loopwright.engine.nesting import PARENT
 from loopwright.engine.world import Seen
@@ -86,6 +87,7 @@ class Publisher:
             spent=seen.spent,
             estimated=seen.estimated,
             budget=seen.budget,
+            seq=seen.seq,
         )
         if isinstance(seen.event, Ended) and seen.event.outcome.cleanup is Cleanup.FULL:
             self._withdraw(kind, scene)
@@ -109,6 +111,10 @@ class Publisher:
             return ()
         self._behind.add(scene.loop)
         files = {name: text for name, text in kind.files(scene).items() if self._root / name not in stay}
+        if not kind.driven:
+            return tuple(
+                path for name, text in files.items() if (path := self._tell(name, text or "", scene.seq, kind))
+            )
         there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
         of_parts = (
             door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part)
@@ -121,6 +127,20 @@ class Publisher:
         if all(written):
             self._behind.discard(scene.loop)
         return (*there, *(path for path in (self._root / name for name in notes) if path.is_file()))
+
+    def _tell(self, name: str, text: str, seq: int, kind: AnyKind) -> Path | None:
+        """What a record says, which many write; a person's edit of the file stays until it is taken in."""
+        place = RecordPlace(self._root, name, f"{STATE_FOLDER}/{RECORDS}")
+        if put_record(place, text, seq):
+            return place.path
+        if place.path in self._left:
+            return None
+        self._left.add(place.path)
+        self._failed(
+            f"{place.path}: it was not written by this log, and is left as it is; take it in with"
+            f" `{kind.takes_in.replace('FILE', shlex.quote(name))}`, or move it away and run `loop render`"
+        )
+        return None
 
     def _remember(self, seen: Seen) -> None:
         fold = self._kinds[seen.kind].past

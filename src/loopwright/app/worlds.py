@@ -7,6 +7,7 @@ from pathlib import Path
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.git.rules import began_with
+from loopwright.adapters.outside import errands_of, forge_of
 from loopwright.adapters.skill_library import SkillLibrary
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project
@@ -35,6 +36,8 @@ def build_world(
         observer=observer,
         loops=project.loops,
         who=describe_process(project.clock.now()),
+        forge=forge_of(settings, root=root, environ=environ, pinned=pinned),
+        errands=errands_of(settings, project.store, root=root, environ=environ, pinned=pinned),
         protected=settings.workspace.protected,
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
         skill_text=SkillLibrary(root=root).guide,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
@@ -55,6 +55,11 @@ def only_looked_at(here: Here) -> Iterator[Project]:
             kinds=kinds(here),
         )
         asyncio.run(store.close())
+
+
+def looking(here: Here) -> AbstractContextManager[Project]:
+    """With the real log where there is one, which is only read."""
+    return opened(here) if has_log(here) else only_looked_at(here)
 
 
 def note_unseen(project: Project, taken: tuple[str, ...] = ()) -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.app.choice import listed_as
+from loopwright.app.choice import listed_as, refuse_record
 from loopwright.app.loops import OVER
 from loopwright.app.project import Project
 from loopwright.app.views import status
@@ -54,7 +54,7 @@ async def _look(project: Project, loop_id: str) -> StatusDocument:
     """Of the loop that is named, a root or a part of one, with all below it; else of all."""
     if not loop_id:
         return await status_document(project)
-    await listed_as(project, loop_id)
+    refuse_record(await listed_as(project, loop_id))
     return status.only(await status_document(project), LoopId(loop_id))
 
 

@@ -12,9 +12,18 @@ from typing import Literal, get_args
 
 from loopwright.config import keys as k
 from loopwright.config.keys import key, limit_table, needed, table, tables
+from loopwright.config.lifecycle import (
+    AutonomySettings,
+    DeploySettings,
+    ForgeSettings,
+    GateSettings,
+    LifecycleSettings,
+    NotifySettings,
+)
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.shapes import Field, choice, record, several, whole
 from loopwright.loops.feedback.limits import FeedbackLimits
+from loopwright.loops.lifecycle.limits import LifecycleLimits
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.workflow.limits import WorkflowLimits
@@ -149,13 +158,6 @@ class TrustSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleLimits:
-    max_retries: int = key(whole(0), "retries of one failure", 3)
-    max_same_error: int = key(k.COUNT, "repeats of the same failure; the next one asks", 2)
-    max_total_failures: int = key(k.COUNT, "failures in all", 10)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
     parallel: int = key(whole(1, 1000), "agents and checks at once, over all loops", 4)
     quality: QualityLimits = limit_table(
@@ -171,7 +173,13 @@ class LimitSettings:
         max_consecutive_review_failures=(k.COUNT, "failed reviews in a row"),
         max_consecutive_test_failures=(k.COUNT, "failed test runs in a row"),
     )
-    lifecycle: LifecycleLimits = table("Limits of the lifecycle loop.", LifecycleLimits(), obeyed=False)
+    lifecycle: LifecycleLimits = limit_table(
+        "Limits of the lifecycle loop.",
+        LifecycleLimits(),
+        max_retries=(whole(0), "retries of one failure"),
+        max_same_error=(k.COUNT, "repeats of the same failure; the next one asks"),
+        max_total_failures=(k.COUNT, "failures in all"),
+    )
     workflow: WorkflowLimits = limit_table(
         "Limits of the workflow loop.",
         WorkflowLimits(),
@@ -193,22 +201,6 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AutonomySettings:
-    mode: Literal["autonomous", "supervised", "hybrid"] = key(
-        choice("autonomous", "supervised", "hybrid"),
-        "`supervised` asks at every gate, `autonomous` only where the change calls for it, and at deploy",
-        "hybrid",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateSettings:
-    name: str
-    paths: tuple[str, ...] = key(k.PATTERNS, "a change to one of these calls for the gate", ())
-    approvers: tuple[str, ...] = key(k.WORDS, "who may decide it", (), unset="anyone at the terminal")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     mode: Literal["auto", "strict", "off"] = key(
         choice("auto", "strict", "off"),
@@ -221,40 +213,10 @@ class SandboxSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeploySettings:
-    run: tuple[str, ...] = key(k.ARGV, "the command that deploys", (), unset="you are asked")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgeSettings:
-    kind: Literal["local", "github"] = key(choice("local", "github"), "`local` hands over a branch", "local")
-    poll: float = key(k.DURATION, "how often a pull request is looked at", 60.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSettings:
     merge: bool = key(k.FLAG, "integrate it into the branch that was current at the start", default=False)
-    auto_continue: bool = key(k.FLAG, "start the next system that is ready", default=True, obeyed=False)
-    delete_branch: bool = key(k.FLAG, "delete the branch once it is merged", default=False, obeyed=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotifySettings:
-    urls: tuple[str, ...] = key(k.URLS, "where messages go", ())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LifecycleSettings:
-    domain: str = key(k.FOLDER, "the folder below `domain-memory/`", "", unset="the repository's folder name")
-    inner: Literal["feedback", "tickets", "workflow"] = key(
-        choice("feedback", "tickets", "workflow"), "the loop that implements a capability", "feedback"
-    )
-    run_cap: int = key(k.COUNT, "transitions of one `loop run`", 200)
-    gate_timeout: float = key(k.DURATION, "an unattended gate blocks after that long", 3600.0)
-    four_eyes: bool = key(k.FLAG, "whoever started a loop may not approve its gates", default=False)
-    preset: Literal["", "personal", "team", "enterprise"] = key(
-        choice("personal", "team", "enterprise"), "a set of habits for autonomy and retries", "", unset="none"
-    )
+    auto_continue: bool = key(k.FLAG, "start the next system that is ready", default=True)
+    delete_branch: bool = key(k.FLAG, "delete the branch once it is merged", default=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,20 +306,20 @@ class Settings:
     quality: QualitySettings = table("Who plays which part at each gate of the quality loop.", QualitySettings())
     tickets: TicketSettings = table("Who plays which part in the ticket cycle.", TicketSettings())
     workflow: WorkflowSettings = table("How a request is worked.", WorkflowSettings())
-    autonomy: AutonomySettings = table("How much the lifecycle loop asks.", AutonomySettings(), obeyed=False)
+    autonomy: AutonomySettings = table("How much the lifecycle loop asks.", AutonomySettings())
     gates: tuple[GateSettings, ...] = tables(
-        "Adds to the built-in rules of a gate, or makes a gate of your own.", GateSettings, obeyed=False
+        "Adds to the built-in rules of a gate, or makes a gate of your own.", GateSettings
     )
     sandbox: SandboxSettings = table(
         "How steps are fenced in; `loop doctor` prints what is in force.", SandboxSettings()
     )
-    deploy: DeploySettings = table("The deploy target.", DeploySettings(), obeyed=False)
-    forge: ForgeSettings = table("Where pull requests go.", ForgeSettings(), obeyed=False)
+    deploy: DeploySettings = table("The deploy target.", DeploySettings())
+    forge: ForgeSettings = table("Where pull requests go.", ForgeSettings())
     finish: FinishSettings = table(
         "What happens with a verified result. It is always on a branch of its own.", FinishSettings()
     )
     notify: NotifySettings = table("Who is told when a person is needed.", NotifySettings(), obeyed=False)
-    lifecycle: LifecycleSettings = table("The lifecycle loop.", LifecycleSettings(), obeyed=False)
+    lifecycle: LifecycleSettings = table("The lifecycle loop.", LifecycleSettings())
 
     @property
     def digest(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from loopwright.errors import EngineError, InvalidTransition, LoopUnreadable, SnapshotUnusable, StoreCorrupt
-from loopwright.kernel.actions import Action, Stop
+from loopwright.kernel.actions import Action, stop_of
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import DecodeError, build, decode, encode
 from loopwright.kernel.events import (
@@ -104,7 +104,7 @@ class Opened:
     @property
     def is_over(self) -> bool:
         """It has ended, and nothing that was approved since is still to be landed or to be put on record."""
-        return bool(self.row.outcome) and self.row.status != "running" and isinstance(self.wanted[0], Stop)
+        return bool(self.row.outcome) and self.row.status != "running" and stop_of(self.wanted) is not None
 
     @property
     def standpoint(self) -> Standpoint:

@@ -35,7 +35,8 @@ async def hear(
 ) -> Opened | None:
     """Record it and give the loop as it is then; or post it for the controller that holds the loop, and give None.
 
-    A loop that nobody drives is held by others for a moment only: `patience` is how often that is waited for.
+    A loop that nobody drives is held by others for a moment only: `patience` is how often that is waited for, then
+    `AlreadyRunning` is raised.
 
     Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
     """
@@ -52,6 +53,8 @@ async def hear(
                 raise Forbidden(f"loop {known.id}: {refusal.why or refusal}") from refusal
             return journal.opened
     except AlreadyRunning:
+        if patience:
+            raise  # nobody would ever look into its inbox
         await store.post(known.id, type(said).__name__, encode(said))
         return None
 

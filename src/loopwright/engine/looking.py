@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from loopwright.engine.hearing import hear
 from loopwright.engine.journal import open_loop
 from loopwright.engine.world import World
-from loopwright.errors import Forbidden
+from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.actions import (
     ExamineChange,
     ExamineFiles,
@@ -18,8 +19,10 @@ from loopwright.kernel.actions import (
     Tell,
 )
 from loopwright.kernel.deliverables import faults_in
+from loopwright.kernel.events import StateEdited
 from loopwright.kernel.risks import risks_in
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
+from loopwright.kernel.wording import moment
 
 OfForge = OpenPullRequest | ReadPullRequest | MergePullRequest
 Looks = Tell | ExamineFiles | ExamineChange | RunOnce | OfForge
@@ -55,8 +58,11 @@ async def _told(world: World, action: Tell) -> Heard:
     """What the other loop knows already is told as it is: whoever was killed in between says it twice."""
     try:
         before = await open_loop(world.store, world.loops, action.loop)
-        after = await hear(world.store, world.loops, before, action.said, world.observer, patience=_PATIENCE)
-    except Forbidden as refused:
+        said = action.said
+        if isinstance(said, StateEdited) and not said.at:
+            said = replace(said, at=moment(world.clock.now()))
+        after = await hear(world.store, world.loops, before, said, world.observer, patience=_PATIENCE)
+    except (Forbidden, AlreadyRunning) as refused:
         return Heard(key=action.key, loop=action.loop, refused=str(refused))
     reply = after.loop.reply(before.now.state, after.now.state, action.said) if after else ()
     return Heard(key=action.key, loop=action.loop, reply=reply)

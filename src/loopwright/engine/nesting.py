@@ -13,7 +13,7 @@ from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import CheckNotRunnable, LoopUnreadable, SetupFailed, Suspended, UsageError, VcsFailed
-from loopwright.kernel.actions import Ask, RunLoop, Stop
+from loopwright.kernel.actions import Ask, RunLoop, stop_of
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
@@ -135,7 +135,7 @@ async def cancel_below(world: World, parent: Errand, cleanup: Cleanup | None, dr
 
 
 def _is_ending(child: Opened, errand: Errand, said: CancelRequested) -> bool:
-    stops = isinstance(child.wanted[0], Stop)
+    stops = stop_of(child.wanted) is not None
     return stops or Session.of(child, errand, lambda _action, _now: 0.0).refusal(said) is not None
 
 

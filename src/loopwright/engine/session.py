@@ -23,6 +23,7 @@ from loopwright.kernel.actions import (
     RunChecks,
     RunLoop,
     Stop,
+    stop_of,
 )
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode
@@ -132,8 +133,8 @@ class Session:
         keys = {action.key for action in self.wanted}
         if cancel := tuple(flight for flight in self.now.flights if flight.key not in keys):
             return Todo(cancel=cancel)
-        if isinstance(self.wanted[0], Stop):
-            return Todo(stop=replace(self.wanted[0].outcome, loop=self.id))
+        if stop := stop_of(self.wanted):
+            return Todo(stop=replace(stop.outcome, loop=self.id))
         if self.is_held:
             return Todo(held=True)
         intents, shortage = self._intents(self.now, self.wanted)
@@ -278,7 +279,7 @@ class Session:
             entries.append(_entry(line, now))
             now, wanted = self._recorded(line, now, wanted, self._at(number))
             # What a person approves afterwards may open it once more.
-            over = self.ended if isinstance(wanted[0], Stop) else None
+            over = self.ended if stop_of(wanted) else None
             stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
         last = lines[-1].event
         budget = next((line.event for line in lines if isinstance(line.event, BudgetChanged)), None)

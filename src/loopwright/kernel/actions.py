@@ -106,6 +106,7 @@ class Ask:
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
     paused: bool = False  # a limit is reached: the loop is paused, and goes on once a person has raised it
+    resume: str = ""  # the choice that going on with the loop is; empty: of a check-in the first, of others none
     why: str = ""
 
 
@@ -324,3 +325,8 @@ Action = (
     | Stop
 )
 ForPeople = Ask | AwaitGate
+
+
+def stop_of(wanted: tuple[Action, ...]) -> Stop | None:
+    """The end, if it is that which is wanted. Of a record that nobody drives nothing is."""
+    return wanted[0] if wanted and isinstance(wanted[0], Stop) else None

@@ -223,6 +223,7 @@ class StateEdited:
 
     subject: str
     value: str
+    at: str = ""  # when, in ISO-8601, where nobody else says so
     by: str = ""
 
 

@@ -52,6 +52,7 @@ class Scene(Generic[S]):
     spent: float = 0.0  # by the loop and everything below it
     estimated: bool = False  # whether some of that is a guess
     budget: float | None = None
+    seq: int = 0  # how far its log is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,9 @@ class StatusFacts:
     system: Mapping[str, object] | None = None
     capability: Mapping[str, object] | None = None
     tasks: Mapping[str, object] | None = None
+    failures: tuple[int, int, int] | None = None  # now, in all, and how many of those are resolved
+    gates: Mapping[str, str] = field(default_factory=dict)  # besides those that are decided or waited for
+    activity: str = ""  # when it last did something, where the log does not know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +148,8 @@ def releases_nothing(said: Answered, _agents: tuple[str, ...] = ()) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[P, S]):
     loop: Loop[P, S]
+    driven: bool = True  # False: a record that others write, which wants nothing; its files may be edited by people
+    takes_in: str = ""  # the command by which such an edit is taken in
     limits: str  # its table below `[limits]`
     request: type | None = None  # what a Python program says to have one driven
     porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started

@@ -74,7 +74,7 @@ def _landed(ground: Ground, ref: str, step: str) -> tuple[Commit, Tree] | None:
 
 def _refuse_to_lose(ground: Ground, landing: Landing, tip: Commit | None, landed: Commit) -> None:
     """A branch may leave commits behind only if a ref of the loop holds them."""
-    if tip is None or tip == landed or _is_ancestor(ground, tip, landed):
+    if tip is None or tip == landed or is_ancestor(ground, tip, landed):
         return
     branch = landing.branch
     if tip not in {kept.commit for kept in kept_by(ground, landing.loop)}:
@@ -98,9 +98,9 @@ def merge(ground: Ground, commit: Commit, target: str, message: str, step: str) 
     onto = position(ground, target)
     if onto is None:
         return Merge(onto=Commit(""), commit=Commit(""), tree=Tree(""), gone=True)
-    if _is_ancestor(ground, onto, commit):
+    if is_ancestor(ground, onto, commit):
         return Merge(onto=onto, commit=commit, tree=ground.tree(commit), fast_forward=True)
-    if _is_ancestor(ground, commit, onto):
+    if is_ancestor(ground, commit, onto):
         return Merge(onto=onto, commit=onto, tree=ground.tree(onto), fast_forward=True)
     tree, conflicts = merged_tree(ground, onto, commit)
     if tree is None:
@@ -109,8 +109,20 @@ def merge(ground: Ground, commit: Commit, target: str, message: str, step: str) 
     return Merge(onto=onto, commit=merged, tree=tree)
 
 
-def _is_ancestor(ground: Ground, older: Commit, newer: Commit) -> bool:
+def is_ancestor(ground: Ground, older: Commit, newer: Commit) -> bool:
     said = ground.engine.ask("merge-base", "--is-ancestor", older, newer)
     if said.code not in (0, 1):
         raise VcsFailed("git merge-base --is-ancestor", said.err)
     return said.code == 0
+
+
+def merged_as(ground: Ground, commit: Commit, tip: Commit) -> Commit:
+    """What brought `commit` into the branch that is at `tip`: itself where the branch was only moved, or a merge.
+
+    What came to the branch afterwards is not in it.
+    """
+    reach = f"{commit}..{tip}"
+    rows = readable(ground.engine.run("rev-list", "--first-parent", "--parents", reach)).splitlines()
+    after = set(readable(ground.engine.run("rev-list", "--ancestry-path", reach)).split())
+    on_branch = [row.split() for row in rows if row.split()[0] in after]
+    return Commit(on_branch[-1][0]) if on_branch and on_branch[-1][1] != commit else commit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopwright.app.kinds import known_kind
 from loopwright.app.loops import OVER, Unread, View, seen
 from loopwright.app.project import Project
 from loopwright.app.views import status
@@ -66,7 +67,7 @@ async def _pause_of(project: Project, row: LoopRow) -> Paused | None:
 
 async def status_document(project: Project) -> StatusDocument:
     """Every loop, in the order and shape of the format."""
-    everything = await seen(project)
+    everything = [each for each in await seen(project) if each.kind.driven]
     found = [each for each in everything if isinstance(each, View)]
     driven = {view.row.id for view in found if view.alive is not None}
     answered = await _answered(project, found)
@@ -106,5 +107,6 @@ async def current(project: Project, view: View, halt: Halt) -> LoopStatus:
     waiting = halt.waiting if halt.why == "waiting" else None
     shown = await status_of_loop(project, view, alive=False, waiting=waiting)
     rows = [row for row in view.listed.among or await project.store.rows() if row.parent is None]
-    others = [row for row in rows if row.id != view.row.id and row.status not in OVER]
+    driven = [row for row in rows if row.id != view.row.id and known_kind(project.kinds, row.kind).driven]
+    others = [row for row in driven if row.status not in OVER]
     return status.named_commands(shown) if others else shown

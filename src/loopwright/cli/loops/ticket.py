@@ -27,8 +27,7 @@ from loopwright.app.starts.tickets.listing import (
 from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
 from loopwright.cli.here import Here
 from loopwright.cli.loops import ticket_run
-from loopwright.cli.loops.ticket_run import looking
-from loopwright.cli.opened import opened
+from loopwright.cli.opened import looking, opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.errors import UsageError

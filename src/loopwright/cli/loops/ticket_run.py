@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractContextManager
 
 import click
 
@@ -15,7 +14,7 @@ from loopwright.app.starts.tickets.listing import TicketForetold, foretold
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
-from loopwright.cli.opened import has_log, note_unseen, only_looked_at, opened
+from loopwright.cli.opened import looking, note_unseen, opened
 from loopwright.cli.output import MONEY, UNSET, allow_option, count_to, limit_shown, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.resume import prepare
@@ -80,11 +79,6 @@ def _refuse_to_change(session: View, request: TicketRequest) -> None:
             f"session {session.now.state.plan.session} is under way: --max, --merge and --allow are for a new one;"
             " grant more tickets with `loop answer continue N`"
         )
-
-
-def looking(here: Here) -> AbstractContextManager[Project]:
-    """With the real log where there is one, which is only read."""
-    return opened(here) if has_log(here) else only_looked_at(here)
 
 
 def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -> int:

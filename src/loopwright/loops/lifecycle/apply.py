@@ -21,7 +21,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.kernel.sightings import ChangeExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.loops import course as c
-from loopwright.loops.lifecycle import completing, gating
+from loopwright.loops.lifecycle import completing, gate_rules, gating
 from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.ending import finished
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
@@ -218,7 +218,7 @@ def _changes_asked(state: LifecycleState) -> LifecycleState | None:
     asked = next((each for each in said.values() if each.said == "changes-requested"), None)
     if asked is None:
         return None
-    gate = state.course.due(gating.DEPLOY)
+    gate = state.course.due(gate_rules.DEPLOY)
     if gate is None:
         return None
     return sent_back(state, replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by))

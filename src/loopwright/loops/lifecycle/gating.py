@@ -11,10 +11,10 @@ from loopwright.kernel.risks import Risk
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling
+from loopwright.loops.lifecycle.gate_rules import ARCHITECTURE, DATABASE, DEPLOY, EXTERNAL, SECURITY
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 
-ARCHITECTURE, SECURITY, DATABASE, EXTERNAL, DEPLOY = "architecture", "security", "database", "external", "deploy"
 GATES = (ARCHITECTURE, SECURITY, DATABASE, EXTERNAL, DEPLOY)
 # Where a person who supervises is asked, whatever the change is.
 SUPERVISED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.kernel.actions import OpenPullRequest
 from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
-from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 
@@ -16,7 +16,7 @@ def wanted(state: LifecycleState, key: Key) -> OpenPullRequest:
     """Where people are still to look at it, a draft that says whom it waits for."""
     waits = gating.blocking(state)
     labels = tuple(f"needs:{gate.gate}-review" for gate in waits)
-    names = {gate.gate for gate in waits} or {gating.DEPLOY}
+    names = {gate.gate for gate in waits} or {gate_rules.DEPLOY}
     reviewers = tuple(dict.fromkeys(who for gate, each in state.plan.reviewers if gate in names for who in each))
     plan = state.plan
     return OpenPullRequest(
@@ -87,12 +87,12 @@ def comment(state: LifecycleState) -> str:
 
 
 _HOW = {
-    gating.ARCHITECTURE: 'Approve with a comment: "architecture approved".',
-    gating.SECURITY: "Approve by ticking every line of this checklist in a comment of your own, or by a review:"
+    gate_rules.ARCHITECTURE: 'Approve with a comment: "architecture approved".',
+    gate_rules.SECURITY: "Approve by ticking every line of this checklist in a comment of your own, or by a review:"
     "\n- [ ] no secret in the code\n- [ ] input is checked\n- [ ] what is stored is protected",
-    gating.DATABASE: "Approve with a review of the migration.",
-    gating.EXTERNAL: "Approve with a review of the integration.",
-    gating.DEPLOY: "Approve the pull request.",
+    gate_rules.DATABASE: "Approve with a review of the migration.",
+    gate_rules.EXTERNAL: "Approve with a review of the integration.",
+    gate_rules.DEPLOY: "Approve the pull request.",
 }
 
 

@@ -84,6 +84,7 @@ class LifecycleParams:
     base: Commit
     branch: str
     workspace: str
+    loop: LoopId = LoopId("")  # its own
     queue: LoopId = LoopId("")  # the record that says what becomes of it; empty: there is none
     target: str = ""
     capabilities: tuple[str, ...] = ()
