@@ -273,3 +273,10 @@ def test_an_edit_that_is_no_json_is_refused() -> None:
     found = edit_of(ours, "{")
     assert isinstance(found, Problem)
     assert found.says.startswith("expected JSON")
+
+
+def test_a_capability_is_open_again_when_a_person_sets_it_back_to_its_verification() -> None:
+    story = Story(planned(capabilities=("creation",))).to(Stage.VALIDATE)
+    story.said(StateEdited(subject="state", value='"VERIFY"', by="someone"))
+    assert (story.state.phase, story.state.done, story.state.current) == (Stage.VERIFY, (), "creation")
+    assert data(story)["stages"]["VERIFY"]["status"] == "in-progress"

@@ -185,7 +185,8 @@ def _gates(turn: Turn) -> Iterator[_Told]:
 def _moves(turn: Turn) -> Iterator[_Told]:
     before, after = turn.before, turn.after
     if has_moved(before, after):
-        why = before.going.why if before.going else _by_a_person(turn.event)
+        going = before.going
+        why = going.why if going is not None and going.to is after.phase else _by_a_person(turn.event)
         yield _Told(
             category="phase",
             action="transition",
