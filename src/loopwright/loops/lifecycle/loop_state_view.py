@@ -11,6 +11,7 @@ from loopwright.kernel.visible import is_all_harmless
 from loopwright.kernel.wording import moment
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.gate_rules import DEPLOY, SECURITY
 from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.moments import GateSpan, Milepost, Moments, StageSpan
 from loopwright.loops.lifecycle.skill_log import NO_PARENT, SkillLog, SkillRun
@@ -125,8 +126,8 @@ def gate_now(state: LifecycleState, name: str) -> GateRecord | None:
 
 
 def is_required(state: LifecycleState, name: str) -> bool:
-    by_mode = {"supervised": tuple(gating.SUPERVISED.values()), "hybrid": (gating.SECURITY,), "autonomous": ()}
-    always = (*by_mode[state.plan.mode], gating.DEPLOY)
+    by_mode = {"supervised": tuple(gating.SUPERVISED.values()), "hybrid": (SECURITY,), "autonomous": ()}
+    always = (*by_mode[state.plan.mode], DEPLOY)
     return name in always or name in gating.called_for(state) or gate_now(state, name) is not None
 
 
@@ -261,6 +262,6 @@ def _gate_words(state: LifecycleState) -> tuple[str, ...]:
             told.append(f"{name} ✓")
         elif status == "rejected":
             told.append(f"{name} ✗")
-        elif come_up or (built and name == gating.SECURITY and is_required(state, name)):
+        elif come_up or (built and name == SECURITY and is_required(state, name)):
             waiting.append(f"{name} {status}")
     return (*told, *waiting)
