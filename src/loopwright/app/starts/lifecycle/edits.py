@@ -14,7 +14,7 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.shapes import Problem, shown
 from loopwright.loops.lifecycle.files import shown_copy, state_paths
-from loopwright.loops.lifecycle.loop_state import Edit, edit_of
+from loopwright.loops.lifecycle.loop_state import StateEdit, edit_of
 from loopwright.loops.lifecycle.loop_state_view import render_loop_state
 from loopwright.loops.lifecycle.past import LifecyclePast
 
@@ -35,7 +35,7 @@ async def with_edit(project: Project, seen: View, by: str, failed: Callable[[str
     return seen
 
 
-def _edits(project: Project, seen: View) -> Iterator[tuple[str, Edit]]:
+def _edits(project: Project, seen: View) -> Iterator[tuple[str, StateEdit]]:
     if not isinstance(seen.past, LifecyclePast):
         return
     now = render_loop_state(seen.now.state, seen.past.moments, seen.past.log)
