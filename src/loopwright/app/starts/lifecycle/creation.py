@@ -51,8 +51,7 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
 
     A system that was claimed by a loop which was killed before it was made is taken up under that loop's name.
     """
-    check_ground(project, settings, merge=False, allow=asked.allow)
-    check_cast(project, settings, roles_needed(settings))
+    refuse_here(project, settings, asked.allow)
     if (known := await _left_behind(project, asked)) is not None:
         return await _begun(project, settings, asked, known)
     loop = LoopId(f"system-{secrets.token_hex(4)}")
@@ -61,6 +60,12 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
     else:
         system = await claim_next(project, asked.domain, loop, failed)
     return None if system is None else await _begun(project, settings, asked, system)
+
+
+def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = ()) -> None:
+    """Raises the sentence that says why no system could be built here."""
+    check_ground(project, settings, merge=False, allow=allow)
+    check_cast(project, settings, roles_needed(settings))
 
 
 async def _left_behind(project: Project, asked: SystemRequest) -> System | None:

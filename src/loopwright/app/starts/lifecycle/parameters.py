@@ -107,7 +107,7 @@ def _review(settings: Settings) -> dict[str, object]:
     part, limits = settings.gate(_GATE), plain(settings.limits.quality)
     common = {"limits": limits, "checked": bool(settings.checks), "firm": True, "accepts_checked": True}
     each = {"gate": _GATE, "depth": part.depth, "reviewer": part.reviewer, "creator": part.creator}
-    return {"shared": {**common, **each}, "batch": {**common, "width": max(2, 2 * settings.limits.parallel)}}
+    return {"each": {**common, **each}, "all": {**common, "width": max(2, 2 * settings.limits.parallel)}}
 
 
 def _leaves(project: Project) -> tuple[tuple[str, str], ...]:
