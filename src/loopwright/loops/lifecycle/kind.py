@@ -50,10 +50,10 @@ def _adopted(state: LifecycleState) -> tuple[str, ...]:
     return tuple(gate for gate in earlier.pending if gate != DEPLOY) if earlier else ()
 
 
-def _explained(state: LifecycleState) -> tuple[str, ...]:
+def _decided(state: LifecycleState) -> tuple[str, ...]:
     told = decision(state)
     about = " ".join(filter(None, (told.state, told.skill, told.gate)))
-    return (f"Decision: {told.action}{f' ({about})' if about else ''}: {told.why}",)
+    return (f"{told.action}{f' ({about})' if about else ''}: {told.why}",)
 
 
 def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     told_when_stopped=_blocked,
     status=_status,
     rules=_RULES,
-    held_up=_explained,
+    decision=_decided,
     files=files.render,
     past=past.folded,
     notes=files.notes,
