@@ -58,7 +58,7 @@ def called_for(state: LifecycleState) -> dict[str, tuple[Risk, ...]]:
 
 
 def _always(state: LifecycleState) -> str:
-    if state.plan.mode == "supervised":
+    if state.plan.mode == "supervised" or SUPERVISED.get(state.phase) in state.plan.always:
         return SUPERVISED.get(state.phase, "")
     return SECURITY if state.plan.mode == "hybrid" and state.phase is Stage.VALIDATE else ""
 

@@ -93,6 +93,7 @@ class LifecycleParams:
     checks: tuple[str, ...] = ()  # names of those that are configured
     limits: LifecycleLimits = LifecycleLimits()
     mode: Mode = "hybrid"
+    always: tuple[str, ...] = ()  # gates that are asked at their points whatever the mode is
     inner: Inner = Inner()
     child: str = "{}"  # JSON: what the loop of every capability is given besides
     reviewing: str = ""  # the kind of loop over the changed files

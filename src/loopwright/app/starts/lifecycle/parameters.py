@@ -68,6 +68,7 @@ def system_params(
         checks=tuple(check.name for check in settings.checks),
         limits=settings.limits.lifecycle,
         mode=mode,
+        always=system.autonomy.gates if system.autonomy else (),
         inner=MAKERS[lifecycle.inner],
         child=_child(settings, system),
         reviewing=BATCH.name,
