@@ -18,6 +18,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of
 from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.kernel.sightings import ChangeExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.loops import course as c
@@ -30,7 +31,7 @@ from loopwright.loops.lifecycle.retrying import retried, retry_begun
 from loopwright.loops.lifecycle.skilled import skilled
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import Stage
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
 
 _OF_SKILLS = (Step.SKILL, Step.RECORD, Step.EXAMINE, Step.REVIEWS)
 _OF_RETRIES = (Step.DIAGNOSE, Step.FIX, Step.RECORD_FIX, Step.RECHECK, Step.SUITE)
@@ -99,7 +100,7 @@ def _checked(state: LifecycleState, event: Answer) -> LifecycleState:
             known = gating.covered(state, gate)
             return c.at_the_gate(state) if known is None else begun(known, Step.CHECK)
         case Rejected(gate=gate):
-            return sent_back(state, gate)
+            return failed(state, "gate-rejection", (rejection(gate),))
         case Failed(faults=faults):
             return _not_passed(state, event, faults)
 
@@ -111,7 +112,7 @@ def _words(state: LifecycleState) -> tuple[str, ...]:
 
 def _not_passed(state: LifecycleState, event: ChecksReported, faults: tuple[Finding, ...]) -> LifecycleState:
     found = faults_of(event)
-    if not found and state.phase is Stage.TEST:
+    if not found and event.claim is None and state.phase is Stage.TEST:
         # No test notices the change: whoever writes the tests hears of it, and nothing has failed.
         return onward(replace(state, skills=(), findings=faults))
     found = found or faults
@@ -130,6 +131,7 @@ def _waited(state: LifecycleState, event: Answer) -> LifecycleState:
 def _grounded(state: LifecycleState, event: Answer) -> LifecycleState:
     if not isinstance(event, Combined):
         raise _refused(state, event)
+    state = c.called_for(state, c.GateRecord(gate=PROTECTED, evidence=""))  # it is part of what judges now
     return onward(replace(state, ground=event.commit, checked=NO_COMMIT, looked=NO_COMMIT))
 
 
@@ -137,10 +139,7 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     if not isinstance(event, ChangeExamined):
         raise _refused(state, event)
     state = replace(state, looked=state.tip, risks=event.risks, tree=event.tree, paths=event.paths)
-    state = gating.opened(state)
-    if (no := gating.rejected(state)) is not None:
-        return sent_back(state, no)
-    return onward(state)
+    return onward(gating.opened(state))
 
 
 def _landed(state: LifecycleState, event: Answer) -> LifecycleState:
@@ -214,14 +213,16 @@ _REOPEN = "Reopen it and resume, or cancel the system."
 
 
 def _changes_asked(state: LifecycleState) -> LifecycleState | None:
+    """Of exactly what is proposed now: it takes the approval of that tree back."""
     said = {each.by: each for each in state.proposal.opinions if each.said != "commented"}
-    asked = next((each for each in said.values() if each.said == "changes-requested"), None)
-    if asked is None:
-        return None
+    heads = (NO_COMMIT, state.proposal.head)
+    asked = next((each for each in said.values() if each.said == "changes-requested" and each.commit in heads), None)
     gate = state.course.due(gate_rules.DEPLOY)
-    if gate is None:
+    if asked is None or gate is None:
         return None
-    return sent_back(state, replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by))
+    no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by)
+    gates = tuple(no if each is gate else each for each in state.course.gates)
+    return sent_back(c.steered(state, gates=gates), no)
 
 
 def _polled(state: LifecycleState, event: Answer) -> LifecycleState:

@@ -18,12 +18,14 @@ from loopwright.loops.lifecycle.failures import (
     Sort,
     captured,
     escalates,
+    seen_before,
 )
 from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
 from loopwright.loops.lifecycle.state import LifecycleState, Move, Step, begun, skipped_in
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage, after
+from loopwright.loops.weighing import rejection
 
 # What is made becomes a commit of its branch when these are left: a capability is one, once it is verified.
 _LANDING = (Stage.INIT, Stage.SCAFFOLD, Stage.VERIFY, Stage.VALIDATE, Stage.DOCUMENT, Stage.REVIEW, Stage.SHIP)
@@ -61,6 +63,8 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
         state = replace(state, checked=state.tip)
     if state.looked != state.tip:
         return begun(state, Step.LOOK)
+    if (no := gating.rejected(state)) is not None:
+        return failed(state, "gate-rejection", (rejection(no),))
     waits = bool(gating.blocking(state))
     if state.landed_tip != state.tip and (state.phase in _LANDING or (waits and state.plan.forge != "local")):
         return begun(state, Step.LAND)
@@ -79,10 +83,12 @@ def _ground(state: LifecycleState) -> LifecycleState | None:
     gate = state.course.due(PROTECTED)
     if gate is None:
         return None
-    paths = tuple(change.path for change in gate.because)
+    if gate.ruling is Ruling.REJECTED:
+        return failed(state, "gate-rejection", (rejection(gate),))
     if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
-        state = gating.closed(state, gate)
-        return None if paths == state.scaffolded else begun(replace(state, scaffolded=paths), Step.GROUND)
+        paths = (*state.scaffolded, *(change.path for change in gate.because))
+        state = replace(gating.closed(state, gate), scaffolded=tuple(dict.fromkeys(paths)))
+        return begun(state, Step.GROUND)
     return c.at_the_gate(state)
 
 
@@ -259,7 +265,7 @@ def decided(state: LifecycleState) -> LifecycleState:
     failure = state.failure
     if failure is None:
         raise AssertionError("nothing failed")
-    if state.rechecking:
+    if state.rechecking and seen_before(state.episode, failure.mark) > 1:
         return blocked(state, "retries", "It still fails as it did before", ask_of(failure))
     reason = escalates(failure, state.episode, state.retries, state.total, state.allowance)
     if reason is not None:

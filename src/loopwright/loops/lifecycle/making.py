@@ -86,7 +86,7 @@ def review_params(state: LifecycleState) -> str:
         "task": f"Review what was built of {state.plan.system.name}: is it right, safe, and only what was asked?",
     }
     own = {
-        **given["batch"],
+        **given["own"],
         "artifacts": [{"path": path, "own": json.dumps({"story": _story(state, path)})} for path in artifacts(state)],
         "shared": json.dumps(shared, sort_keys=True),
         "base": state.tip,

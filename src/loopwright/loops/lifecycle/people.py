@@ -108,7 +108,7 @@ def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
         if gate.lasting:
             told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
             return c.steered(state, refusals=(*state.course.refusals, told))
-        return sent_back(state, gate) if waits else state
+        return sent_back(state, gate)
     if gate.gate in (PROTECTED, UNTESTED) and not (state.phase is Stage.SCAFFOLD and gate.gate == PROTECTED):
         state = replace(state, checked=NO_COMMIT)
     if not waits or gating.blocking(state):
@@ -188,7 +188,9 @@ def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
         raise refusal(state, event, why if to in NORMAL else f"state: a system cannot be set to {to}")
     if state.course.station is Station.DONE:
         raise refusal(state, event, "state: the system is complete")
-    return onward(set_back(c.steered(state, station=None), to, f"{event.by or 'a person'} set it back to {to}"))
+    if to is state.phase and state.course.station is None:
+        return state  # what is under way goes on
+    return onward(set_back(c.entered(state, state.phase), to, f"{event.by or 'a person'} set it back to {to}"))
 
 
 def relimited(state: LifecycleState, limits: LifecycleLimits) -> LifecycleState:

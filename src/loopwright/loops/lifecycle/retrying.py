@@ -15,7 +15,7 @@ from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_o
 from loopwright.loops.lifecycle.flow import failed, going
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 
-_OWN = ("skill", "review", "gate-rejection")  # no check failed: whoever did it does it again with what was found
+_OWN = ("skill", "review")  # no check failed: whoever did it does it again with what was found
 
 
 def retry_begun(state: LifecycleState) -> LifecycleState:

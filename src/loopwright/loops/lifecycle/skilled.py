@@ -121,7 +121,7 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
         touched = tuple(dict.fromkeys((*state.files, *event.paths)))[:_FILES]
         files = touched if state.phase in PER_CAPABILITY else state.files
         state = replace(state, tip=event.commit, files=files)
-    if state.phase is Stage.SCAFFOLD and event.protected:
+    if state.phase is Stage.SCAFFOLD:
         state = _scaffold_gate(state, event)
     return begun(state, Step.EXAMINE) if _leaves(state) else onward(_done(state))
 
@@ -134,7 +134,7 @@ def _leaves(state: LifecycleState) -> bool:
 def _scaffold_gate(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     gate = GateRecord(
         gate=PROTECTED,
-        evidence=event.evidence,
+        evidence=event.evidence if event.protected else "",
         because=event.protected,
         commit=event.commit,
         tree=event.tree,
