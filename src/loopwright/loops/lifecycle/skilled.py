@@ -148,7 +148,7 @@ def _examined(state: LifecycleState, event: FilesExamined) -> LifecycleState:
         return onward(_done(state))
     name = skill_now(state)
     found = tuple(
-        engine_finding(f"deliverable-{name}", f"{each.path}: {each.why}", file=each.path) for each in event.faults
+        engine_finding(f"deliverable-{name}", each.why, file=each.path) for each in event.faults
     )
     return failed(state, "skill", found)
 
