@@ -173,8 +173,8 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
         raise _refused(state, event)
     if event.failed:
         return _forge_failed(state, event)
-    state = replace(state, proposal=event.seen, back_offs=0)
-    return onward(state)
+    draft = state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
+    return onward(replace(state, proposal=replace(event.seen, draft=draft), back_offs=0))
 
 
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
@@ -228,7 +228,7 @@ def _changes_asked(state: LifecycleState) -> LifecycleState | None:
 def _polled(state: LifecycleState, event: Answer) -> LifecycleState:
     if not isinstance(event, TimeReached):
         raise _refused(state, event)
-    return begun(state, Step.READ) if state.proposal.number else onward(state)
+    return onward(state)
 
 
 def _updated(state: LifecycleState, event: Answer) -> LifecycleState:

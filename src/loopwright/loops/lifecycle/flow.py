@@ -119,7 +119,7 @@ def _shipped(state: LifecycleState) -> LifecycleState:
         return verified
     if missing := missing_skills(state):
         return _with_skill(state, missing[0])
-    if not state.proposal.number or state.proposal.head != state.landed:
+    if not state.proposal.number or state.proposal.draft or state.proposal.head != state.landed:
         return begun(state, Step.PROPOSE)
     if not state.merged:
         return begun(state, Step.MERGE if state.plan.merges else Step.READ)
@@ -177,7 +177,7 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
     if to is not Stage.SHIP:  # what is shipped is what was verified when the review was left
         state = replace(state, checked=NO_COMMIT, looked=NO_COMMIT)
     state = replace(state, skills=(), findings=())
-    if before is Stage.VERIFY:
+    if before is Stage.VERIFY and to is not before:
         state = _capability_done(state)
     if to is Stage.IMPLEMENT and not state.current:
         state = _next_capability(state)
@@ -185,7 +185,9 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
 
 
 def _capability_done(state: LifecycleState) -> LifecycleState:
-    made = (*(each for each in state.made if each[0] != state.current), (state.current, state.files))
+    others = tuple(each for each in state.made if each[0] != state.current)
+    known = {path for _, files in others for path in files}
+    made = (*others, (state.current, tuple(path for path in state.files if path not in known)))
     done = (*state.done, state.current)
     return replace(
         state, done=done, current="", files=(), made=made, reopened="", maker=replace(state.maker, over=True)
