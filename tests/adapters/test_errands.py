@@ -141,7 +141,7 @@ def test_other_ends_have_the_codes_that_shells_give_them(
 
 
 def test_secrets_of_the_person_do_not_come_back_in_the_output(repo: Repository) -> None:
-    errands = errands_in(repo, **{"DEPLOY_TOKEN": "hunter2-hunter2"})
+    errands = errands_in(repo, DEPLOY_TOKEN="hunter2-hunter2")  # noqa: S106
     answer = asyncio.run(errands.run_once(wanted(repo, *script("echo $DEPLOY_TOKEN; exit 1")), STEP))
     assert answer.detail == "it ended with 1: [redacted:DEPLOY_TOKEN]"
 

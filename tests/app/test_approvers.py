@@ -2,6 +2,9 @@
 
 import asyncio
 import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -9,9 +12,15 @@ from loopwright.app.approvers import Deciding, objection
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
+from loopwright.app.views.gates import ShownGate, gates
+from loopwright.cli import afterwards
+from loopwright.cli.afterwards import decided_on
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.config.settings import GateSettings, LifecycleSettings, Settings
+from loopwright.cli.person import person
+from loopwright.config.lifecycle import GateSettings, LifecycleSettings
+from loopwright.config.settings import Settings
+from loopwright.engine.world import World
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged, GateDecided
@@ -79,6 +88,29 @@ def pinned(sample: Sample, settings: Settings) -> str:
     with opened(Here(cwd=sample.repo.path, environ=dict(os.environ))) as project:
         asyncio.run(take(project))
     return f"{gate['name']}@{gate['id']}"
+
+
+def test_at_a_terminal_it_is_the_same(gated: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned(gated, Settings(lifecycle=LifecycleSettings(four_eyes=True)))
+    here = Here(cwd=gated.repo.path, environ={**os.environ, "LOGNAME": "ann"})
+
+    async def approves(gate: ShownGate, _question: str, by: str) -> GateDecided:
+        return replace(YES, gate=gate.name, evidence=gate.evidence, key=gate_key(gate.name, gate.evidence), by=by)
+
+    async def asked(project: Project) -> tuple[str, str, bool]:
+        (row,) = await project.store.rows()
+        seen = await view(project, row.id)
+        (gate,) = gates(seen)
+        world = cast("World", None)  # for differences alone
+        at_prompt = person(project, world, Settings(), here.who, nullcontext)
+        stays = await decided_on(project, here, seen, gate)
+        refusals = [await at_prompt.objection(row.id, await approves(gate, "", by)) for by in (here.who, "bob@laptop")]
+        return refusals[0], refusals[1], stays is seen
+
+    monkeypatch.setattr(afterwards, "heard_on", approves)
+    with Path(os.devnull).open() as stdin, opened(here) as project:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert asyncio.run(asked(project)) == (SAME.replace("security", "protected"), "", True)
 
 
 def test_the_settings_that_a_loop_is_pinned_to_say_who_may_decide_its_gates(gated: Sample) -> None:

@@ -19,6 +19,7 @@ from loopwright.kernel.events import (
     Logged,
     Paused,
     Started,
+    StateEdited,
 )
 from loopwright.kernel.model import (
     AgentReport,
@@ -35,6 +36,7 @@ from loopwright.kernel.model import (
 )
 from loopwright.kernel.wording import told
 from loopwright.loops.feedback.state import FeedbackParams, start
+from loopwright.loops.queue.state import QueueParams
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
 
@@ -89,6 +91,15 @@ def test_a_line_tells_what_a_silent_run_was_charged() -> None:
     silent = AgentReported(key=Key.parse("implement-1.1"), report=AgentReport(summary="done"))
     one = Seen(loop=LOOP, kind="feedback", state=STATE, event=silent, seq=3, status="running", spend=1.0)
     assert event_line(one, 0.0, KINDS).endswith("developer: done, ~$1.00")
+
+
+def test_what_is_written_into_a_record_is_no_news_of_its_own() -> None:
+    screen = io.StringIO()
+    view = LiveView(lambda: 0.0, KINDS, Console(file=screen, width=100, force_terminal=False))
+    state = KINDS["queue"].loop.start(QueueParams(domain="shop"))
+    said = StateEdited(subject="sys-001", value="{}")
+    view.recorded(Seen(loop=LoopId("queue-shop"), kind="queue", state=state, event=said, seq=2, status="waiting"))
+    assert screen.getvalue() == ""
 
 
 def test_a_cost_that_is_a_guess_is_marked() -> None:

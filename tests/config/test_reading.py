@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from generators.configuration import is_table
 from loopwright.config import settings as s
 from loopwright.config.keys import shape_of
+from loopwright.config.lifecycle import GateSettings
 from loopwright.config.loop_toml import SIZE_LIMIT, load_settings, read_settings
 from loopwright.errors import ConfigError
 from loopwright.loops.feedback.limits import FeedbackLimits
@@ -69,7 +70,7 @@ def test_the_samples_use_every_table_there_is() -> None:
         assert [name for name, field in known.items() if field.obeyed is obeyed and f"[{name}" not in text] == []
 
 
-@pytest.mark.parametrize("kind", [s.AgentSettings, s.CheckSettings, s.GateSettings, s.Settings])
+@pytest.mark.parametrize("kind", [s.AgentSettings, s.CheckSettings, GateSettings, s.Settings])
 def test_a_key_is_required_exactly_where_the_value_has_no_default(kind: type) -> None:
     needed = {field.name for field in fields(kind) if field.default is MISSING} - {"name"}
     assert {field.name for field in shape_of(kind).fields if field.required} == needed

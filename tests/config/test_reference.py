@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 
-from generators import configuration
+from generators import configuration, gate_rules
 from loopwright.adapters.checks.order import verifies
 from loopwright.config.keys import shape_of
 from loopwright.config.loop_toml import read_settings
@@ -25,6 +25,12 @@ def test_the_guide_has_the_keys_of_every_table(document: Callable[[str, str], No
     page = PAGE.read_text()
     assert sorted(configuration.blocks(page)) == sorted(configuration.tables(shape_of(Settings)))
     document("guide/configuration.md", configuration.filled_in(page))
+
+
+def test_the_guide_has_the_rules_of_the_gates(document: Callable[[str, str], None]) -> None:
+    page = (ROOT / "docs" / "guide" / "gates.md").read_text()
+    assert page.count("<!-- rules of the gates -->") == 1
+    document("guide/gates.md", gate_rules.filled_in(page))
 
 
 def test_a_stale_row_of_the_guide_is_made_anew() -> None:

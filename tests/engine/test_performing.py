@@ -92,6 +92,28 @@ def test_a_judge_sees_of_the_change_what_its_brief_names_and_no_line_of_it_hides
     assert "secret" not in run.diff
 
 
+def test_whoever_does_a_skill_is_told_how_it_is_done() -> None:
+    agent = ScriptedAgent(lambda run: AgentReported(key=run.key, report=AgentReport()))
+    asked: list[str] = []
+    brief = Brief(task="t", attempt=1, limit=3, base=Commit("base"))
+    plain = RunAgent(key=Key.parse("make-1.1"), role="developer", brief=brief, start=Commit("base"), writes=True)
+
+    def text(skill: str) -> str:
+        asked.append(skill)
+        return f"How to {skill}."
+
+    for here in (Fakes().world(), replace(Fakes().world(), skill_text=text)):
+        for action in (plain, replace(plain, skill="triage")):
+            asyncio.run(perform(replace(here, agent=agent), LoopId("l-1"), "feedback", action, "s-1"))
+    assert [(run.skill, run.guide) for run in agent.runs] == [
+        ("", ""),
+        ("triage", ""),
+        ("", ""),
+        ("triage", "How to triage."),
+    ]
+    assert asked == ["triage"]
+
+
 def judges(repo: Repository) -> list[Path]:
     return sorted((repo.path / ".worktrees").glob("judge-*"))
 

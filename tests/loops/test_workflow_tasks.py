@@ -12,12 +12,12 @@ from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severi
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.state import FeedbackParams
+from loopwright.loops.parts import Inner
 from loopwright.loops.task_file import name_of
 from loopwright.loops.tickets.state import TicketParams
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.state import (
-    Inner,
     Stopped,
     TaskRow,
     TaskStanding,

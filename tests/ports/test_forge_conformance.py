@@ -1,16 +1,19 @@
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.forges.github import GithubForge
 from loopwright.adapters.forges.local import LocalForge
 from loopwright.adapters.forges.pull_files import PullFiles
 from loopwright.kernel.model import Commit
 from loopwright.testing.memory_forge import MemoryForge
+from tests.adapters.forges.github_stand_in import github_of, needs_gh
 from tests.adapters.forges.hosted import Branches
 from tests.ports.conformance.forge import CONTRACTS, Contract, ForgeStage, Shown
 from tests.repository import Repository
@@ -78,6 +81,40 @@ def local(path: Path) -> ForgeStage:
     )
 
 
+@contextmanager
+def github(path: Path) -> Iterator[ForgeStage]:
+    repo = Repository.create(path / "repo")
+    ours = Branches(repo)
+    with github_of(repo, path) as (hub, env):
+
+        def person_commits(branch: str) -> Commit:
+            return hub.branches.commit(branch)
+
+        def merges(branch: str) -> None:
+            hub.merge(next(pull.number for pull in hub.pulls.values() if pull.branch == branch))
+
+        def shown(number: int) -> Shown:
+            pull = hub.pulls[number]
+            return Shown(
+                title=pull.title,
+                body=pull.body,
+                labels=tuple(pull.labels),
+                reviewers=tuple(pull.requested),
+                comments=tuple(each["body"].partition("\n\n<!-- loopwright:")[0] for each in pull.comments),
+            )
+
+        yield ForgeStage(
+            forge=GithubForge(repo.path, env={**os.environ, **env}),
+            target="main",
+            commit=ours.commit,
+            person_commits=person_commits,
+            person_merges=merges,
+            person_closes=lambda _, number: hub.close(number),
+            holds=lambda commit: hub.branches.holds("main", commit),
+            shown=shown,
+        )
+
+
 STAGES: dict[str, Callable[[Path], ForgeStage]] = {"memory": in_memory, "local": local}
 
 
@@ -85,6 +122,13 @@ STAGES: dict[str, Callable[[Path], ForgeStage]] = {"memory": in_memory, "local":
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.__name__)
 def test_every_forge_keeps_every_contract(contract: Contract, stage: str, tmp_path: Path) -> None:
     asyncio.run(contract(STAGES[stage](tmp_path)))
+
+
+@needs_gh
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.__name__)
+def test_github_keeps_every_contract(contract: Contract, tmp_path: Path) -> None:
+    with github(tmp_path) as stage:
+        asyncio.run(contract(stage))
 
 
 def test_contracts_are_numbered_in_order() -> None:

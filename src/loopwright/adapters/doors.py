@@ -109,7 +109,7 @@ def put_record(place: RecordPlace, text: str, seq: int) -> bool:
             return False
         if there not in ours or known <= seq:
             # Before the file: whoever dies in between has left one of the two.
-            _remember(place, seq, *{there, new})
+            _remember(place, seq, *dict.fromkeys((there, new)))
             if there != new:
                 write_whole(place.path, text)
     return True

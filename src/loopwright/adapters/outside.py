@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.errands import PersonsErrands
+from loopwright.adapters.forges.github import GithubForge
 from loopwright.adapters.forges.local import LocalForge
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import Pinned
@@ -17,14 +18,12 @@ from loopwright.ports.forge import Forge
 from loopwright.ports.store import Store
 
 
-def forge_of(
-    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
-) -> Forge | None:
+def forge_of(settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None) -> Forge:
     match settings.forge.kind:
         case "local":
             return LocalForge(root, env=environ, pinned=pinned)
         case "github":
-            return None
+            return GithubForge(root, env=environ, pinned=pinned)
 
 
 def errands_of(

@@ -25,15 +25,18 @@ _LONGEST = 200  # bytes: a key
 
 
 async def gone_on(
-    project: Project, seen: View, passed_by: str, news: Iterable[Said], failed: Callable[[str], None]
+    project: Project, seen: View, by: str, news: Iterable[Said], failed: Callable[[str], None], *, asks: bool
 ) -> View:
     """The loop with the check-in passed at which somebody was shown it waiting, and then with what is new.
 
-    To go on is the first answer to it; empty `passed_by`: a person is asked, and nothing is said in their name.
+    To go on is the first answer to it; where a person is asked, nothing is said in their name. Some questions are
+    answered by going on, whoever was shown them.
     """
     asked = _check_in(seen)
-    if asked is not None and passed_by and _was_shown(project, seen.row.id, asked):
-        news = (Answered(key=asked.key, choice=asked.options[0].choice, by=passed_by), *news)
+    if asked is not None and not asks and _was_shown(project, seen.row.id, asked):
+        news = (Answered(key=asked.key, choice=asked.options[0].choice, by=by), *news)
+    if (resumed := _resumed(seen)) is not None:
+        news = (*news, Answered(key=resumed.key, choice=resumed.resume, by=by))
     for said in news:
         seen = await take_in(project, seen, said, failed) or seen
     return seen
@@ -44,6 +47,10 @@ def keep_shown(project: Project, seen: View) -> None:
     asked, file = _check_in(seen), _file(project, seen.row.id)
     with suppress(OSError):
         file.unlink(missing_ok=True) if asked is None else write_whole(file, f"{asked.key}\n")
+
+
+def _resumed(seen: View) -> Ask | None:
+    return next((each for each in seen.wanted if isinstance(each, Ask) and each.resume), None)
 
 
 def _check_in(seen: View) -> Ask | None:

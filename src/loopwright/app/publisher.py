@@ -133,6 +133,9 @@ class Publisher:
         place = RecordPlace(self._root, name, f"{STATE_FOLDER}/{RECORDS}")
         if put_record(place, text, seq):
             return place.path
+        if place.path in self._left:
+            return None
+        self._left.add(place.path)
         self._failed(
             f"{place.path}: it was not written by this log, and is left as it is; take it in with"
             f" `{kind.takes_in.replace('FILE', shlex.quote(name))}`, or move it away and run `loop render`"

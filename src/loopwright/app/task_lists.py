@@ -19,7 +19,7 @@ from loopwright.engine.world import Halt, World
 from loopwright.errors import ConfigError, TaskListLocked
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import StateEdited
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import LoopId, Point
 from loopwright.loops.kind import TaskListing
 from loopwright.loops.task_file import TaskWord, name_of
 from loopwright.ports.store import LoopRow, Store
@@ -149,14 +149,18 @@ def config_folder(environ: Mapping[str, str]) -> Path:
 
 
 async def drive_and_listen(
-    world: World, opened: Opened, lists: TaskLists | None, rows: tuple[LoopRow, ...] = ()
+    world: World,
+    opened: Opened,
+    lists: TaskLists | None,
+    rows: tuple[LoopRow, ...] = (),
+    upto: tuple[Point, ...] = (),
 ) -> Halt:
-    """Drive the loop; what others write into its task list meanwhile is told to it."""
+    """Drive the loop; what others write into its task list meanwhile is told to it. `upto` as in `drive`."""
     if lists is None:
-        return await drive(world, opened, rows=rows)
+        return await drive(world, opened, upto, rows)
     task = asyncio.create_task(_listen(lists, world.store))
     try:
-        return await drive(world, opened, rows=rows)
+        return await drive(world, opened, upto, rows)
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

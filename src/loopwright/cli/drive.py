@@ -20,7 +20,7 @@ from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import forewarn, watched
 from loopwright.engine.world import Halt
-from loopwright.kernel.model import Ending, LoopId
+from loopwright.kernel.model import Ending, LoopId, Point
 
 WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED, UNABLE = 4, 5, 3, 3, 2
 _CODES = {
@@ -46,6 +46,7 @@ class Manner:
     as_json: bool = False
     cancels: bool = False  # this command is the one that cancels
     passing: bool = False  # the project is gone when the command is done: nobody can go on with the loop
+    upto: tuple[Point, ...] = ()  # no farther than one of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     async with watched(project, here, start, newest, ready.publisher) as watching:
         asked = here.who if here.asks and not manner.unattended else ""
         world, heard = peopled(project, ready, watching, asked)
-        halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows)
+        halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

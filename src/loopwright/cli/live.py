@@ -78,6 +78,8 @@ class LiveView:
     def found(self, seen: Seen) -> None:
         """What the log of a loop that goes on says is under way: nothing scrolls by for it."""
         kind = self._kinds[seen.kind]
+        if not kind.driven:
+            return
         where = kind.loop.stand(seen.state)
         self._head = f"{kind.words.counter} {where.attempt}/{where.limit}"
         event = seen.event

@@ -16,7 +16,12 @@ from loopwright.ports.agent import Update
 
 
 def event_line(seen: Seen, at: float, kinds: Kinds) -> str:
-    """The line of the journey for an event that was recorded just now; empty when it adds nothing."""
+    """The line of the journey for an event that was recorded just now; empty when it adds nothing.
+
+    What is written into a record that nobody drives, the loop that wrote it tells.
+    """
+    if not kinds[seen.kind].driven:
+        return ""
     kind, data = type(seen.event).__name__, encode(seen.event)
     record = Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=seen.spend)
     return journey.line(record, kinds[seen.kind].words)

@@ -69,9 +69,7 @@ async def prepare(
     changed = _changed_settings(project, chosen, here, asks=asks)
     news = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
     # What comes up by the news, nobody has seen yet: it is asked.
-    return await gone_on(
-        project, chosen, "" if asks else here.who, (*news, *([changed.event] if changed else ())), note
-    )
+    return await gone_on(project, chosen, here.who, (*news, *([changed.event] if changed else ())), note, asks=asks)
 
 
 def _new_budget(said: NewBudget, changed: Changed | None) -> tuple[float | None, ...]:

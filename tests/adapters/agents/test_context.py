@@ -39,6 +39,8 @@ def run(brief: Brief, scratchpad: Path | None) -> AgentRun:
         brief=brief,
         folder=Path("/repo"),
         scratchpad=scratchpad,
+        skill="triage",
+        guide="# Triage\n",
     )
 
 
@@ -50,7 +52,8 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "kind": "feedback",
         "key": "implement-2.1",
         "role": "developer",
-        "skill": "",
+        "skill": "triage",
+        "guide": "# Triage\n",
         "attempt": 2,
         "limit": 5,
         "task": "Add a filter\x1b[2J",

@@ -143,6 +143,17 @@ def test_a_merged_proposal_is_merged_though_its_file_is_gone(repo: Repository) -
     assert read(repo, number, commit).state == "merged"
 
 
+def test_a_file_that_names_another_target_moves_nothing(repo: Repository) -> None:
+    branches = Branches(repo)
+    repo.git("branch", "release")
+    base, commit = branches.position("main"), branches.commit(BRANCH)
+    number = opened(repo, commit).seen.number
+    file = repo.path / ".loop" / "pulls" / "1.json"
+    file.write_text(file.read_text().replace('"target": "main"', '"target": "release"'))
+    assert merged(repo, number, commit).seen.state == "merged"
+    assert (branches.position("main"), branches.position("release")) == (commit, base)
+
+
 def test_a_file_that_cannot_be_read_is_named_and_not_overwritten(repo: Repository) -> None:
     commit = Branches(repo).commit(BRANCH)
     opened(repo, commit)

@@ -5,10 +5,10 @@ from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS, Skill, left_by
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 from loopwright.loops.lifecycle.verifier import (
     GATES,
-    Asked,
     SkillGap,
     SkillRecord,
     SkillReport,
+    SkillsAsked,
     VerifiedSkill,
     not_invoked,
     of_everything,
@@ -25,7 +25,7 @@ AT = "2026-01-17T10:30:00Z"
 FOLDER = "docs/systems/sys-1"
 
 
-def verified(asked: Asked, record: SkillRecord | None = None, *faults: FileFault) -> SkillReport:
+def verified(asked: SkillsAsked, record: SkillRecord | None = None, *faults: FileFault) -> SkillReport:
     wanted = wanted_of(tuple(SKILLS[name] for name in asked.skills), "sys-1")
     return report(asked, wanted, faults, record or SkillRecord(), AT)
 
@@ -48,7 +48,7 @@ def test_a_skill_whose_deliverable_is_there_passes() -> None:
         skills={"spec": VerifiedSkill(status="pass", deliverable=f"{FOLDER}/FEATURESPEC.md")},
         gaps=(),
         blocking=False,
-        message="1 skill verified; nothing blocks.",
+        message="Nothing blocks: 1 skill verified.",
     )
 
 
@@ -85,7 +85,7 @@ def test_a_skipped_skill_leaves_a_gap_that_does_not_block() -> None:
     assert (told.status, told.process, told.outcome, told.blocking) == ("partial", "partial", "pass", False)
     assert told.skills["security-audit"] == VerifiedSkill(status="skipped", reason="takes no input")
     assert told.gaps == (SkillGap(skill="security-audit", gap="skipped: takes no input", severity="low"),)
-    assert told.message == "4 skills verified; nothing blocks."
+    assert told.message == "Nothing blocks: 3 skills verified, 1 skipped."
 
 
 def test_several_skills_share_a_file_and_each_answers_for_its_section() -> None:
@@ -131,7 +131,7 @@ def test_a_skill_of_a_persons_own_leaves_what_they_say() -> None:
 
 @pytest.mark.parametrize("stage", NORMAL)
 def test_a_phase_asks_for_the_skills_it_needs(stage: Stage) -> None:
-    assert of_phase(stage) == Asked(type="phase", subject=stage, skills=REQUIRED[stage], phase=stage)
+    assert of_phase(stage) == SkillsAsked(type="phase", subject=stage, skills=REQUIRED[stage], phase=stage)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_phase_asks_for_the_skills_it_needs(stage: Stage) -> None:
     ],
 )
 def test_a_gate_asks_for_what_is_approved_there(gate: str, phase: str, skills: tuple[str, ...]) -> None:
-    assert of_gate(gate) == Asked(type="gate", subject=gate, skills=skills, phase=phase)
+    assert of_gate(gate) == SkillsAsked(type="gate", subject=gate, skills=skills, phase=phase)
     assert gate in GATES
 
 
@@ -178,3 +178,4 @@ def test_the_report_for_people() -> None:
     )
     assert report_lines(verified(of_everything()))[0] == "all skills: partial (process partial, outcome pass)"
     assert "Gaps:" not in report_lines(verified(of_everything()))
+    assert verified(of_everything()).message == "Nothing blocks: 21 skills verified, 3 judged by the checks alone."

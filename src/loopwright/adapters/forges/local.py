@@ -87,10 +87,10 @@ def _read(ground: Ground, wanted: ReadPullRequest) -> PullRequestSeen:
 
 
 def _pull_of(ground: Ground, wanted: Asked) -> Pull:
-    """One whose file is gone is still a branch that somebody may merge."""
+    """One whose file is gone is still a branch that somebody may merge. What is merged into what, no file says."""
     nameless = Pull(number=0, branch=_short(wanted.branch), target=_short(wanted.target))
-    found = PullFiles(ground.root).all()
-    return next((pull for pull in found if pull.number == wanted.number and pull.branch == nameless.branch), nameless)
+    ours = (each for each in PullFiles(ground.root).all() if each.branch == nameless.branch)
+    return next((replace(each, target=nameless.target) for each in ours if each.number == wanted.number), nameless)
 
 
 def _seen(ground: Ground, pull: Pull, commit: Commit) -> PullRequest:

@@ -13,7 +13,7 @@ from loopwright.errors import UsageError
 from loopwright.kernel.deliverables import faults_in
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.lifecycle.skills import SKILLS, Skill, folder_of
-from loopwright.loops.lifecycle.verifier import Asked, SkillRecord, SkillReport, report, told_otherwise, wanted_of
+from loopwright.loops.lifecycle.verifier import SkillRecord, SkillReport, SkillsAsked, report, told_otherwise, wanted_of
 
 _SYSTEM = re.compile(r"[a-z0-9-]{1,40}")
 _LARGEST_FILE = 1 << 20  # bytes, as the engine has it
@@ -30,7 +30,7 @@ class Committed:
     record: SkillRecord = field(default_factory=SkillRecord)
 
 
-def verified(asked: Asked, where: Committed, at: str) -> SkillReport:
+def verified(asked: SkillsAsked, where: Committed, at: str) -> SkillReport:
     """Raises `UsageError` where nothing can be looked at, and `ConfigError` for a skill of theirs that is wrong."""
     library = SkillLibrary(root=where.root)
     skills = tuple(as_told(library.read(name)) for name in asked.skills)

@@ -18,8 +18,8 @@ from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 from loopwright.loops.lifecycle.verifier import (
     GATES,
-    Asked,
     SkillReport,
+    SkillsAsked,
     of_everything,
     of_gate,
     of_phase,
@@ -131,7 +131,7 @@ def _line(each: ListedSkill, width: int) -> str:
     return f"{each.name:{width}}  {', '.join(each.phases) or '-':14}  {what}{own}"
 
 
-def _asked(*, skill: str, phase: str | None, gate: str | None, full: bool) -> Asked:
+def _asked(*, skill: str, phase: str | None, gate: str | None, full: bool) -> SkillsAsked:
     if [bool(skill), phase is not None, gate is not None, full].count(True) != 1:
         raise UsageError("give one of SKILL, --phase, --gate and --full; `loop skill list` names the skills")
     if phase is not None:

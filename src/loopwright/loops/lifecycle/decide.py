@@ -28,12 +28,12 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import Answered, StateEdited
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Key, Tree
-from loopwright.kernel.trust import LandedBefore, Trust
+from loopwright.kernel.trust import Trust
 from loopwright.loops.lifecycle import completing, proposing
 from loopwright.loops.lifecycle.brief import for_diagnosis, for_fix, for_skill
 from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import deploy_command, queue_status, skill_now
-from loopwright.loops.lifecycle.making import maker_params, review_params
+from loopwright.loops.lifecycle.making import landed_before, maker_params, review_params
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import SKILLS, folder_of, left_by
 from loopwright.loops.lifecycle.state import LifecycleState, Step
@@ -159,13 +159,6 @@ def _checks(state: LifecycleState, names: tuple[str, ...], why: str) -> RunCheck
         after=landed_before(state),
         why=why,
     )
-
-
-def landed_before(state: LifecycleState) -> LandedBefore:
-    """Tests of earlier capabilities stay as they landed."""
-    if state.landed == state.plan.base:
-        return LandedBefore()
-    return LandedBefore(commit=state.landed, allow=state.course.released)
 
 
 def _check(state: LifecycleState) -> RunChecks:

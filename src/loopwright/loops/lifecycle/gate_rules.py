@@ -13,13 +13,13 @@ DELIVERABLES = "docs/systems/**"  # what skills leave behind speaks of everythin
 TESTS = ("tests/**", "**/*_test.*", "**/test_*.py", "**/*.test.*", "**/*.spec.*")
 
 # By itself or as a part of a name: `api_key`, `apiKey`, `API_KEY`, and not within a longer word.
-_BEGINS = "(?:(?<![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
-_ENDS = "(?:(?![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
+BEGINS = "(?:(?<![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
+ENDS = "(?:(?![a-z])|(?-i:(?<=[a-z])(?=[A-Z])))"
 
 
 def _names(*words: str) -> tuple[str, ...]:
     """A space stands for what may be between two parts of a name, and for nothing."""
-    return tuple(f"{_BEGINS}{word.replace(' ', '[ _-]?')}{_ENDS}" for word in words)
+    return tuple(f"{BEGINS}{word.replace(' ', '[ _-]?')}{ENDS}" for word in words)
 
 
 def _below(*folders: str) -> tuple[str, ...]:

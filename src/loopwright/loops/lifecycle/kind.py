@@ -6,6 +6,7 @@ from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.lifecycle import brief, closing
+from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
 from loopwright.loops.lifecycle.gating import GATES
 from loopwright.loops.lifecycle.machine import LIFECYCLE
@@ -41,6 +42,10 @@ def _explained(state: LifecycleState) -> tuple[str, ...]:
     return (f"Decision: {told.action}{f' ({about})' if about else ''}: {told.why}",)
 
 
+def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
+    return tuple(blocked_message(state).split("\n")) if state.blocked else ()
+
+
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
     return f"domain-memory/{state.plan.domain}/systems/{state.plan.system.id}/loop-state.json"
 
@@ -65,6 +70,8 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     so_far=closing.so_far,
     owed=closing.owed,
     result=closing.result,
+    unresolved=_blocked,
+    told_when_stopped=_blocked,
     status=_status,
     rules=_RULES,
     held_up=_explained,

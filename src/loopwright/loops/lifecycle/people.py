@@ -14,7 +14,6 @@ from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.backwards import sent_back, set_back
-from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.failures import seen_before
 from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, moved, onward
 from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
@@ -39,10 +38,11 @@ def escalation(state: LifecycleState) -> Escalation:
     extra = (_TARGET, _SKIP) if told is not None and told.reason == NO_TARGET else ()
     granting = (_CONTINUE,) if state.failure is not None else ()
     return Escalation(
-        question=blocked_message(state) if told else "",
+        question=f"{state.plan.system.name} is BLOCKED: {told.reason}. {told.ask}" if told else "",
         options=(*extra, _RESUME, *granting, _REVISE, _HISTORY, _CANCEL),
         why=told.reason if told else "; ".join(state.course.reasons),
         findings=state.failure.findings if state.failure else (),
+        resume=_RESUME.choice,
     )
 
 

@@ -36,7 +36,7 @@ _FORMATS: Mapping[str, Format] = {".md": "markdown", ".json": "json", ".yml": "y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SkillsAsked:
     """What is to be verified."""
 
     type: Scope
@@ -84,22 +84,22 @@ class SkillReport:
     message: str
 
 
-def of_skill(name: str) -> Asked:
+def of_skill(name: str) -> SkillsAsked:
     needing = [stage for stage in NORMAL if name in REQUIRED[stage]]
-    return Asked(type="skill", subject=name, skills=(name,), phase=needing[0] if needing else "")
+    return SkillsAsked(type="skill", subject=name, skills=(name,), phase=needing[0] if needing else "")
 
 
-def of_phase(stage: Stage) -> Asked:
-    return Asked(type="phase", subject=stage, skills=REQUIRED[stage], phase=stage)
+def of_phase(stage: Stage) -> SkillsAsked:
+    return SkillsAsked(type="phase", subject=stage, skills=REQUIRED[stage], phase=stage)
 
 
-def of_gate(gate: str) -> Asked:
-    return Asked(type="gate", subject=gate, skills=GATES[gate], phase=_PHASE_OF_GATE[gate])
+def of_gate(gate: str) -> SkillsAsked:
+    return SkillsAsked(type="gate", subject=gate, skills=GATES[gate], phase=_PHASE_OF_GATE[gate])
 
 
-def of_everything() -> Asked:
+def of_everything() -> SkillsAsked:
     """Each skill that a phase needs, once."""
-    return Asked(type="full", skills=tuple(dict.fromkeys(name for stage in NORMAL for name in REQUIRED[stage])))
+    return SkillsAsked(type="full", skills=tuple(dict.fromkeys(name for stage in NORMAL for name in REQUIRED[stage])))
 
 
 def told_otherwise(name: str, deliverable: str, section: str) -> Skill:
@@ -114,7 +114,7 @@ def wanted_of(skills: tuple[Skill, ...], system: str) -> dict[str, tuple[FileDem
 
 
 def report(
-    asked: Asked,
+    asked: SkillsAsked,
     wanted: Mapping[str, tuple[FileDemand, ...]],
     faults: tuple[FileFault, ...],
     record: SkillRecord,
@@ -208,4 +208,7 @@ def _message(gaps: tuple[SkillGap, ...], skills: Mapping[str, VerifiedSkill]) ->
     if faulty:
         more = f", and {counted(len(faulty) - 1, 'more gap')}" if len(faulty) > 1 else ""
         return f"Cannot proceed: {faulty[0].skill}: {faulty[0].gap}{more}"
-    return f"{counted(len(skills), 'skill')} verified; nothing blocks."
+    stood = [each.status for each in skills.values()]
+    others = {"skipped": stood.count("skipped"), "judged by the checks alone": stood.count("partial")}
+    more = "".join(f", {count} {what}" for what, count in others.items() if count)
+    return f"Nothing blocks: {counted(stood.count('pass'), 'skill')} verified{more}."
