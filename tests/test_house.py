@@ -33,12 +33,13 @@ MAY_NAME_ROOMS = (
     "loopwright/app/starts/",
     "loopwright/cli/loops/",
     "loopwright/config/settings.py",
+    "loopwright/config/lifecycle.py",
     "loopwright/hook.py",
 )
 OTHER_MEANINGS = {
     "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
     "loopwright/loops/batch/kind.py",  # whose limits are its own
-    "loopwright/loops/workflow/state.py",  # the kind of its tasks' loops, likewise
+    "loopwright/loops/parts.py",  # the kind of the loops in which parts are made, likewise
 }
 # Our programs, and the suites that tests inherit.
 LOADED = (

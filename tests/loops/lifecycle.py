@@ -135,9 +135,7 @@ def reports(*found: Finding, verdict: Verdict | None = None, summary: str = "", 
     return AgentReported(key=NO_KEY, report=report, role="skill")
 
 
-CANNOT = AgentReported(
-    key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED, summary="no network"), role="skill"
-)
+CANNOT = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED, summary="no network"), role="skill")
 ASKS = AgentReported(
     key=NO_KEY,
     report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, questions=(Question(question="Which currency?"),)),
@@ -241,7 +239,7 @@ def calls_for(*risks: Risk, times: int | None = None) -> Rule:
 # --- the world ------------------------------------------------------------------------------------------------------
 
 
-class Standing(Exception):  # noqa: N818 - no error: somebody has to say something
+class Standing(Exception):
     pass
 
 
@@ -374,9 +372,8 @@ class World:
         after = self.state
         actions = LIFECYCLE.decide(after)
         assert sum(not isinstance(each, AwaitGate) for each in actions) <= 1 <= len(actions), actions
-        assert (after.turn, after.transitions, after.total) >= (before.turn, before.transitions, before.total)
-        assert after.total >= before.total
-        assert after.transitions >= before.transitions
+        for count in ("turn", "transitions", "total"):
+            assert getattr(after, count) >= getattr(before, count), count
         fresh = {each.key for each in actions if not isinstance(each, AwaitGate | Stop)}
         old = {each.key for each in LIFECYCLE.decide(before)}
         assert not (fresh - old) & self.ledger.keys, "a key is used twice"
@@ -384,7 +381,7 @@ class World:
 
     def _next(self) -> tuple[Action, Event]:
         actions = LIFECYCLE.decide(self.state)
-        for action in (*actions[:1], *actions[1:]) if isinstance(actions[0], AwaitGate) else actions[:1]:
+        for action in actions if isinstance(actions[0], AwaitGate) else actions[:1]:
             event = self._answer(action)
             if event is not None:
                 return action, with_key(event, action.key)
@@ -409,7 +406,7 @@ class World:
         self.ledger.trees[commit] = self.ledger.trees[parent] if parent else f"tree-{commit}"
         return commit
 
-    def well(self, action: Action) -> Event | None:  # noqa: C901, PLR0911, PLR0912 - a row for each action
+    def well(self, action: Action) -> Event | None:  # noqa: C901 - a row for each action
         key = action.key
         match action:
             case RunAgent():
@@ -503,4 +500,3 @@ def at(stage: str, *rules: Rule, **given: Any) -> World:  # noqa: ANN401 - as `p
         action, event = played._next()  # noqa: SLF001 - one step
         played.take(event, action)
     raise AssertionError(f"{stage} is never reached")
-

@@ -124,9 +124,7 @@ def test_a_no_goes_back_to_implement_with_the_capability_whose_files_it_names() 
     other = Checkpointed(key=NO_KEY, commit=lc.Commit(""), tree=Tree(""), files=1, paths=("src/b.py",))
 
     def writes(path: str) -> lc.Reply:
-        return lambda action: lc.replace(
-            other, key=action.key, commit=played.commit(), paths=(path,)
-        )
+        return lambda action: lc.replace(other, key=action.key, commit=played.commit(), paths=(path,))
 
     played = lc.World(mode="autonomous")
     for path in ("src/a.py", "src/b.py"):
@@ -154,7 +152,6 @@ def test_a_no_while_a_capability_is_made_opens_that_one_again_and_no_other() -> 
     played = lc.at("VERIFY", mode="autonomous")
     played.play(lc.calls_for(lc.risk("external", file="src/z.py"), times=1), lc.gate("external", lc.rejects("")))
     assert played.state.done == ("take", "ship")
-    assert [each for each in played.moves if each.startswith("VERIFY")][0] == "VERIFY>IMPLEMENT"
     assert played.moves.count("VERIFY>IMPLEMENT") == 2
     assert played.state.course.refusals == ("A person rejected the gate external: no reason given",)
 

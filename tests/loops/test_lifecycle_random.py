@@ -124,7 +124,9 @@ class Unruly(lc.World):
                 return StateEdited(subject="gate-timeout", value="")
             return lc.approves(action) if roll < 0.8 else lc.rejects()(action)
         offered = [each.choice for each in action.options if self.dice.random() < 0.3 or each.choice != "cancel"]
-        return Answered(key=NO_KEY, choice=self.dice.choice(offered), text="as it was meant", count=self.dice.choice((0, 1)))
+        return Answered(
+            key=NO_KEY, choice=self.dice.choice(offered), text="as it was meant", count=self.dice.choice((0, 1))
+        )
 
     def _interrupts(self) -> bool:
         """Whether somebody said something, and was heard."""
@@ -140,7 +142,7 @@ class Unruly(lc.World):
             return False
         return True
 
-    def _badly(self, action: Action) -> Event | None:  # noqa: C901, PLR0911 - a row for each action
+    def _badly(self, action: Action) -> Event | None:  # noqa: C901 - a row for each action
         pick = self.dice.choice
         match action:
             case RunAgent():

@@ -157,10 +157,9 @@ def test_the_next_capability_needs_what_the_last_one_needs() -> None:
 )
 def test_no_state_is_left_while_one_of_its_checks_fails(stage: str, name: str) -> None:
     played = lc.at(stage, capabilities=("take",))
+    before = len(played.moves)
     played.play(lc.on(RunChecks, lc.red(name), times=None), lc.on(RunAgent, None, step="diagnose"))
-    assert [each.partition(">")[2] for each in played.moves[len(lc.at(stage, capabilities=("take",)).moves) :]][
-        0
-    ] == "FAILED"
+    assert played.moves[before] == f"{stage}>FAILED"
     assert played.state.phase in ("RETRY", "BLOCKED")
 
 
@@ -257,7 +256,9 @@ def test_another_skip_leaves_it_blocked() -> None:
 
 
 def test_what_a_skill_has_to_leave_is_looked_at_and_done_again_where_it_is_not_there() -> None:
-    empty = FilesExamined(key=NO_KEY, faults=(FileFault(path="docs/systems/sys-001/FEATURESPEC.md", why="it is empty"),))
+    empty = FilesExamined(
+        key=NO_KEY, faults=(FileFault(path="docs/systems/sys-001/FEATURESPEC.md", why="it is empty"),)
+    )
     played = lc.World()
     played.until(RunAgent, skill="spec")
     played.play(lc.on(ExamineFiles, empty))
@@ -393,7 +394,7 @@ def test_the_five_actions_of_completion_come_in_order() -> None:
     played.play()
     skills = ("skill", "record", "examine")
     found = [each for each in played.actions[before:] if each.key.step not in skills]
-    assert [each.key.step for each in found] == ["weigh", "queue", "handoff", "interfaces", "clean", "next"]
+    assert [each.key.step for each in found] == ["weigh", "update-queue", "handoff", "interfaces", "clean", "next"]
     weigh, queue, handoff, interfaces, clean, following = found
     assert isinstance(weigh, Announce)
     assert weigh.text.count("[x]") == 10
@@ -414,7 +415,7 @@ def test_the_five_actions_of_completion_come_in_order() -> None:
 def test_a_system_without_a_queue_is_complete_all_the_same() -> None:
     played = lc.world(queue=lc.LoopId(""), delete_branch=True)
     assert (played.asked(Tell), played.stage) == ([], "COMPLETE")
-    (queue,) = played.asked(Announce, step="queue")
+    (queue,) = played.asked(Announce, step="update-queue")
     assert queue.text == "1. update queue: there is none"
     (clean,) = played.asked(CleanUp)
     assert clean.branch == "feature/system-orders"

@@ -5,11 +5,15 @@ A state is left in this order: its skills are done, its checks pass, its gates a
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from loopwright.kernel.changing import replace
+from loopwright.kernel.events import Answer
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling
+from loopwright.loops.hooks import refusal
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import (
     Blocked,
@@ -23,7 +27,7 @@ from loopwright.loops.lifecycle.failures import (
 from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
-from loopwright.loops.lifecycle.state import LifecycleState, Move, Step, begun, skipped_in
+from loopwright.loops.lifecycle.state import LifecycleState, Step, Transition, begun, skipped_in
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage, after
 from loopwright.loops.weighing import rejection
 
@@ -143,12 +147,22 @@ def _why_left(state: LifecycleState) -> str:
     return f"its skills are done, {passed}"
 
 
+E = TypeVar("E", bound=Answer)
+
+
+def expected(state: LifecycleState, event: Answer, kind: type[E]) -> E:
+    """The answer, which is of the kind that the present step is answered by."""
+    if not isinstance(event, kind):
+        raise refusal(state, event, f"{state.step} is under way")
+    return event
+
+
 # --- transitions ----------------------------------------------------------------------------------------------------
 
 
 def going(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
     """On the way to another state: whoever keeps the queue hears of it first."""
-    state = replace(state, going=Move(to=to, why=why))
+    state = replace(state, going=Transition(to=to, why=why))
     return begun(state, Step.TELL if _queue_is_behind(state, to) else Step.MOVE)
 
 
@@ -262,11 +276,8 @@ def _without_details(history: tuple[Failure, ...], fix: str, hypothesis: str) ->
     return (*earlier[:-_SETTLING], *kept, replace(last, findings=(), trace=""))
 
 
-def decided(state: LifecycleState) -> LifecycleState:
+def decided(state: LifecycleState, failure: Failure) -> LifecycleState:
     """In FAILED: tried again, or a person is needed."""
-    failure = state.failure
-    if failure is None:
-        raise AssertionError("nothing failed")
     if state.rechecking and seen_before(state.episode, failure.mark) > 1:
         return blocked(state, "retries", "It still fails as it did before", ask_of(failure))
     reason = escalates(failure, state.episode, state.retries, state.total, state.allowance)

@@ -6,7 +6,7 @@ import json
 
 from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import Answered, IntegrationRefused, SkillSkipped, StateEdited
+from loopwright.kernel.events import Answered, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.loops import course as c
@@ -123,10 +123,6 @@ def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
 
 def _timed_out(state: LifecycleState) -> bool:
     return state.phase is Stage.BLOCKED and state.blocked is not None and state.blocked.cause == "gate-timeout"
-
-
-def refused(state: LifecycleState, event: IntegrationRefused) -> LifecycleState:
-    return blocked(state, "target", event.detail or event.reason, "Look at the branch, then resume.")
 
 
 def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:

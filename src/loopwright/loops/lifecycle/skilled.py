@@ -9,7 +9,6 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
-    AgentUnavailable,
     Announced,
     Answer,
     Checkpointed,
@@ -54,8 +53,6 @@ def skilled(state: LifecycleState, event: Answer) -> LifecycleState:
             return _recorded(state, event)
         case FilesExamined():
             return _examined(state, event)
-        case AgentUnavailable():
-            raise InvalidTransition(c.where(state), type(event).__name__, "it is waited for")
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, f"{state.step} is under way")
 
@@ -147,9 +144,7 @@ def _examined(state: LifecycleState, event: FilesExamined) -> LifecycleState:
     if not event.faults:
         return onward(_done(state))
     name = skill_now(state)
-    found = tuple(
-        engine_finding(f"deliverable-{name}", each.why, file=each.path) for each in event.faults
-    )
+    found = tuple(engine_finding(f"deliverable-{name}", each.why, file=each.path) for each in event.faults)
     return failed(state, "skill", found)
 
 
