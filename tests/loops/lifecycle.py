@@ -203,7 +203,7 @@ class Rule:
     times: int | None = 1
 
 
-def on(kind: type[Action], said: Event | Reply | None, *, times: int | None = 1, **facts: object) -> Rule:
+def on(kind: type[Any], said: Event | Reply | None, *, times: int | None = 1, **facts: Any) -> Rule:  # noqa: ANN401
     """`facts` are fields of the action; `step` is of its key, `has` one of its checks."""
 
     def fits(action: Action) -> bool:
@@ -330,13 +330,13 @@ class World:
         self.rules = [*rules, *self.rules]
         for _ in range(most):
             try:
-                action, event = self._next()
+                action, event = self.next()
             except Standing:
                 return self
             self.take(event, action)
         raise AssertionError(f"it goes on for ever: {self.moves[-12:]}")
 
-    def until(self, kind: type[A], **facts: object) -> A:
+    def until(self, kind: type[A], **facts: Any) -> A:  # noqa: ANN401 - as `on`
         """Until such an action is wanted, and not answered."""
         halt = on(kind, None, times=None, **facts)
         self.play(halt)
@@ -379,7 +379,7 @@ class World:
         assert not (fresh - old) & self.ledger.keys, "a key is used twice"
         self.ledger.keys |= fresh | old
 
-    def _next(self) -> tuple[Action, Event]:
+    def next(self) -> tuple[Action, Event]:
         actions = LIFECYCLE.decide(self.state)
         for action in actions if isinstance(actions[0], AwaitGate) else actions[:1]:
             event = self._answer(action)
@@ -455,7 +455,7 @@ class World:
     def wants(self) -> list[str]:
         return [f"{type(each).__name__} {each.key}" for each in LIFECYCLE.decide(self.state)]
 
-    def asked(self, kind: type[A], **facts: object) -> list[A]:
+    def asked(self, kind: type[A], **facts: Any) -> list[A]:  # noqa: ANN401 - as `on`
         """Every such action that was answered."""
         rule = on(kind, None, **facts)
         return [each for each in self.actions if isinstance(each, kind) and rule.fits(each)]
@@ -494,9 +494,7 @@ def world(*rules: Rule, **given: Any) -> World:  # noqa: ANN401 - as `params`
 def at(stage: str, *rules: Rule, **given: Any) -> World:  # noqa: ANN401 - as `params`
     """In the state, with nothing of it done."""
     played = World(*rules, **given)
-    for _ in range(900):
-        if played.state.phase == stage and played.state.step.value != "tell":
-            return played
-        action, event = played._next()  # noqa: SLF001 - one step
+    while played.state.phase != stage or played.state.step.value == "tell":
+        action, event = played.next()
         played.take(event, action)
-    raise AssertionError(f"{stage} is never reached")
+    return played

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Checkpoint, Integrate, RunAgent, RunChecks, WaitUntil
-from loopwright.kernel.events import AgentFailed, Announced, Checkpointed, ChecksReported, ConfigChanged
-from loopwright.kernel.model import NO_KEY, CheckResult, Severity, Tree, Verdict
+from loopwright.kernel.actions import Checkpoint, Integrate, RunAgent, RunChecks, Tell, WaitUntil
+from loopwright.kernel.events import AgentFailed, Announced, Checkpointed, ChecksReported, ConfigChanged, StateEdited
+from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Key, Severity, Tree, Verdict
 from loopwright.loops.lifecycle.blocked_message import blocked_message, escalation_record
 from loopwright.loops.lifecycle.failures import SEVERITIES, captured
+from loopwright.loops.lifecycle.states import Stage
 from tests.loops import lifecycle as lc
 
 # The check that fails, the sort and severity of that, and whether it is tried again by itself.
@@ -127,6 +130,13 @@ def test_a_retry_diagnoses_fixes_and_runs_the_failed_check_and_then_the_whole_su
     assert played.stage == "COMPLETE"
 
 
+def test_a_fix_of_the_whole_may_touch_what_the_system_touches() -> None:
+    played = lc.at("VALIDATE", lc.check("perf", lc.red("perf", file="src/z.py")))
+    assert played.until(Checkpoint, step="record-fix").only == ("src/a.py", "src/z.py")
+    early = lc.at("SCAFFOLD", lc.check("build", lc.red("build")))
+    assert early.until(Checkpoint, step="record-fix").only == ()
+
+
 def test_the_commit_of_a_fix_says_what_it_was() -> None:
     played = lc.world(
         lc.check("lint", lc.red("lint", "unused name")),
@@ -161,7 +171,7 @@ def test_before_there_are_tests_the_suite_is_what_the_state_asks_for() -> None:
 
 
 def test_a_fix_that_changes_nothing_or_only_what_is_unrelated_is_a_failure() -> None:
-    stray = Checkpointed(key=NO_KEY, commit=lc.Commit("c1"), tree=Tree("t"), unchanged=True, dropped=("src/z.py",))
+    stray = Checkpointed(key=NO_KEY, commit=Commit("c1"), tree=Tree("t"), unchanged=True, dropped=("src/z.py",))
     played = lc.world(
         lc.check("lint", lc.red("lint")),
         lc.on(Checkpoint, stray, step="record-fix"),
@@ -171,9 +181,7 @@ def test_a_fix_that_changes_nothing_or_only_what_is_unrelated_is_a_failure() -> 
         "The fix changed nothing but src/z.py",
     ]
     assert played.stage == "COMPLETE"
-    bare = lc.world(
-        lc.check("lint", lc.red("lint")), lc.on(Checkpoint, lc.replace(stray, dropped=()), step="record-fix")
-    )
+    bare = lc.world(lc.check("lint", lc.red("lint")), lc.on(Checkpoint, replace(stray, dropped=()), step="record-fix"))
     assert bare.state.history[1].error == "The fix changed nothing"
 
 
@@ -358,12 +366,12 @@ def test_what_was_never_tried_is_told_so() -> None:
 
 def test_the_queue_hears_why() -> None:
     played = lc.world(always())
-    told = [each.said.value for each in played.asked(lc.Tell)]
+    told = [each.said.value for each in played.asked(Tell) if isinstance(each.said, StateEdited)]
     assert told == ['{"loop": "lc-1", "reason": "The same failure came up 3 times in a row", "status": "blocked"}']
 
 
 def test_a_failure_without_a_finding_has_the_name_of_its_sort() -> None:
-    assert captured(1, lc.Stage.TEST, "tests", ()).error == "tests"
+    assert captured(1, Stage.TEST, "tests", ()).error == "tests"
 
 
 def test_of_many_failures_the_oldest_are_told_by_their_errors_alone() -> None:
@@ -375,6 +383,6 @@ def test_of_many_failures_the_oldest_are_told_by_their_errors_alone() -> None:
 def test_what_answers_another_step_is_refused() -> None:
     odd = lc.at("SCAFFOLD")
     with pytest.raises(InvalidTransition):
-        odd.say(AgentFailed(key=lc.Key("nobody"), reason="crashed"))
+        odd.say(AgentFailed(key=Key("nobody"), reason="crashed"))
     with pytest.raises(InvalidTransition):
         odd.say(Announced(key=NO_KEY))

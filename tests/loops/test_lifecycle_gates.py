@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from loopwright.errors import InvalidTransition
@@ -12,29 +15,32 @@ from loopwright.kernel.actions import (
     Combine,
     ExamineChange,
     Integrate,
+    MergePullRequest,
     OpenPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
 )
-from loopwright.kernel.events import Checkpointed, ChecksReported, IntegrationRefused, LoopEnded, StateEdited
+from loopwright.kernel.events import Checkpointed, ChecksReported, Event, IntegrationRefused, LoopEnded, StateEdited
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import NO_KEY, Change, CheckResult, Ending, Outcome, Tree
+from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
+from loopwright.kernel.sightings import ChangeExamined
 from loopwright.kernel.trust import Canary, Claim
 from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle.decision import decision
+from loopwright.loops.lifecycle.machine import LIFECYCLE
 from tests.loops import lifecycle as lc
 
 TIMEOUT = StateEdited(subject="gate-timeout", value="")
 NOBODY = lc.on(AwaitGate, None, times=None)
 
 
-def stood_at(*rules: lc.Rule, **given: object) -> list[str]:
+def stood_at(*rules: lc.Rule, **given: Any) -> list[str]:  # noqa: ANN401 - as `params`
     """Each gate that was waited for, with the state that was to be left."""
     played = lc.World(*rules, capabilities=("take",), **given)
     found: list[str] = []
 
-    def notes(gate: AwaitGate) -> lc.Event:
+    def notes(gate: AwaitGate) -> Event:
         found.append(f"{played.state.phase}: {gate.gate}")
         return lc.approves(gate)
 
@@ -85,7 +91,7 @@ def test_what_a_change_calls_for_is_due_before_the_state_is_left(gate: str, stag
 def test_several_gates_are_waited_for_together() -> None:
     played = lc.world(lc.calls_for(lc.risk("database"), lc.risk("external", "m2")), NOBODY, mode="autonomous")
     assert played.waits_for() == ["database", "external"]
-    first, second = (each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    first, second = (each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.approves(second), second)
     assert played.waits_for() == ["database"]
     played.take(lc.approves(first), first)
@@ -97,7 +103,7 @@ def test_an_approval_stays_valid_under_another_commit_and_reopens_under_one_that
     kept = stood_at(lc.calls_for(lc.risk("database")), mode="autonomous")
     assert kept == ["INIT: database", "REVIEW: deploy"]
     changed = lc.on(
-        ExamineChange, lc.ChangeExamined(key=NO_KEY, tree=Tree(""), risks=(lc.risk("database", "m1"),)), times=3
+        ExamineChange, ChangeExamined(key=NO_KEY, tree=Tree(""), risks=(lc.risk("database", "m1"),)), times=3
     )
     again = stood_at(changed, lc.calls_for(lc.risk("database", "m2")), mode="autonomous")
     assert again == ["INIT: database", "TEST: database", "REVIEW: deploy"]
@@ -112,7 +118,7 @@ def test_deploy_is_bound_to_the_tree() -> None:
     played = lc.World()
     gate = played.until(AwaitGate, gate="deploy")
     played.take(lc.approves(gate), gate)
-    played.until(lc.MergePullRequest)
+    played.until(MergePullRequest)
     (record,) = (each for each in played.state.course.gates if each.gate == "deploy")
     assert (record.ruling, record.tree) == (Ruling.APPROVED, played.ledger.trees[played.state.landed])
     played.say(lc.edits("DOCUMENT"))
@@ -121,10 +127,10 @@ def test_deploy_is_bound_to_the_tree() -> None:
 
 
 def test_a_no_goes_back_to_implement_with_the_capability_whose_files_it_names() -> None:
-    other = Checkpointed(key=NO_KEY, commit=lc.Commit(""), tree=Tree(""), files=1, paths=("src/b.py",))
+    other = Checkpointed(key=NO_KEY, commit=Commit(""), tree=Tree(""), files=1, paths=("src/b.py",))
 
     def writes(path: str) -> lc.Reply:
-        return lambda action: lc.replace(other, key=action.key, commit=played.commit(), paths=(path,))
+        return lambda action: replace(other, key=action.key, commit=played.commit(), paths=(path,))
 
     played = lc.World(mode="autonomous")
     for path in ("src/a.py", "src/b.py"):
@@ -134,7 +140,7 @@ def test_a_no_goes_back_to_implement_with_the_capability_whose_files_it_names() 
         played.rules.clear()
     played.play(lc.calls_for(lc.risk("security", file="src/a.py"), times=2), lc.gate("security", None, times=None))
     assert (played.waits_for(), played.state.done) == (["security"], ("take", "ship"))
-    (gate,) = (each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    (gate,) = (each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.say(lc.rejects("no keys in the code")(gate) or TIMEOUT)
     state = played.state
     assert (state.phase, state.current, state.done, state.remaining) == ("IMPLEMENT", "take", ("ship",), ())
@@ -181,7 +187,7 @@ def test_what_was_rejected_and_is_still_there_is_a_failure_and_never_gone_past()
     played.play(
         lc.calls_for(lc.risk("database")),
         lc.gate("database", lc.rejects("no")),
-        lc.replace(same, times=None),
+        replace(same, times=None),
         NOBODY,
     )
     assert played.reason == "The same failure came up 3 times in a row"
@@ -196,7 +202,7 @@ def test_a_gate_that_nobody_decides_blocks_and_an_approval_of_the_same_evidence_
     played.rules.clear()
     played.play()
     assert played.reason == "The gate security was not decided in time"
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.approves(gate), gate)
     assert played.state.phase == "VALIDATE"
     assert played.play().stage == "COMPLETE"
@@ -207,7 +213,7 @@ def test_a_gate_that_was_not_decided_in_time_may_still_be_rejected() -> None:
     played.say(TIMEOUT)
     played.rules.clear()
     played.play()
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.rejects()(gate) or TIMEOUT, gate)
     assert (played.state.phase, played.state.current) == ("IMPLEMENT", "ship")
     assert played.play().stage == "COMPLETE"
@@ -268,7 +274,7 @@ def scaffolds(played: lc.World, *changes: Change) -> lc.Rule:
     return lc.on(Checkpoint, brings, step="record")
 
 
-def scaffolding(*changes: Change, **given: object) -> lc.World:
+def scaffolding(*changes: Change, **given: Any) -> lc.World:  # noqa: ANN401 - as `params`
     """At the skill that makes the scaffold, which brings these."""
     played = lc.World(capabilities=("take",), **given)
     played.until(RunAgent, skill="scaffold")
@@ -318,12 +324,12 @@ def test_a_scaffold_that_brings_again_what_was_rejected_is_a_failure() -> None:
 def test_a_no_is_heard_before_it_is_waited_for() -> None:
     played = lc.at("SCAFFOLD", capabilities=("take",))
     played.play(scaffolds(played, *MANIFEST), lc.skill("architecture-review", None))
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.rejects()(gate) or TIMEOUT, gate)
     assert played.until(RunAgent).skill == "architect"
 
 
-def judged(**facts: object) -> lc.Reply:
+def judged(**facts: Any) -> lc.Reply:  # noqa: ANN401 - the fields of a report
     def passes(action: RunChecks) -> ChecksReported:
         results = tuple(CheckResult(name=name, passed=True, tests=3) for name in action.names)
         return ChecksReported(key=action.key, tree=Tree("t"), results=results, **{"lands": Tree("lands"), **facts})
@@ -339,7 +345,7 @@ def test_what_cannot_be_verified_without_a_person_waits_for_one() -> None:
     played = lc.at("VERIFY")
     played.play(lc.check("lint", judged(claim=NEEDED)), lc.gate("protected", None, times=None))
     assert (played.waits_for(), played.state.phase) == (["protected"], "VERIFY")
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.approves(gate), gate)
     assert played.until(RunChecks).approved == (evidence(HELD),)
     played.rules.clear()
@@ -392,7 +398,7 @@ def test_what_is_held_back_does_not_hold_up_the_rest() -> None:
 def test_a_no_to_what_is_held_back_is_told_and_moves_nothing() -> None:
     played = lc.at("VERIFY", capabilities=("take",))
     played.play(lc.on(RunChecks, judged(held=HELD), times=1, step="check"), lc.on(Integrate, None))
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.rejects("leave it")(gate) or TIMEOUT)
     assert played.state.phase == "VERIFY"
     assert played.state.course.refusals == ("A person rejected the change to tests/test_a.py: leave it",)
@@ -401,7 +407,7 @@ def test_a_no_to_what_is_held_back_is_told_and_moves_nothing() -> None:
 def test_an_approval_of_what_is_held_back_is_taken_while_the_work_goes_on() -> None:
     played = lc.at("VERIFY", capabilities=("take",))
     played.play(lc.on(RunChecks, judged(held=HELD), times=1, step="check"), lc.on(Integrate, None))
-    gate = next(each for each in lc.LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
+    gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.approves(gate))
     assert (played.state.phase, played.state.checked) == ("VERIFY", "")
 

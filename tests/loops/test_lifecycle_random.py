@@ -47,6 +47,7 @@ from loopwright.loops.course import Station
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.skills import SKILLS
 from tests.loops import lifecycle as lc
+from tests.loops.harness import with_key
 
 # What random values reach never counts; the tests of single rules run every line.
 pytestmark = pytest.mark.unmeasured
@@ -86,7 +87,7 @@ class Unruly(lc.World):
             event = self._told(action)
             if event is None:
                 return self._stands(actions)
-            self.take(lc.with_key(event, action.key) if hasattr(event, "key") else event, action)
+            self.take(with_key(event, action.key) if hasattr(event, "key") else event, action)
         raise AssertionError(f"it goes on for ever: {self.moves[-20:]}")
 
     def _stands(self, actions: tuple[Action, ...]) -> None:
@@ -147,17 +148,16 @@ class Unruly(lc.World):
         match action:
             case RunAgent():
                 worst = lc.finding(pick(("hole", "leak")), Severity.CRITICAL)
-                return pick(
-                    (
-                        *(lc.crashes(n) for n in (1, 2)),
-                        AgentFailed(key=NO_KEY, reason="garbled", role=action.role),
-                        AgentUnavailable(key=NO_KEY, until=9.0, role=action.role),
-                        lc.ASKS,
-                        lc.CANNOT,
-                        lc.reports(worst, verdict=Verdict.FAIL),
-                        lc.reports(capabilities=["a", "b", "c"], estimate={"hours": 3}),
-                    )
+                said: tuple[Event, ...] = (
+                    *(lc.crashes(n) for n in (1, 2)),
+                    AgentFailed(key=NO_KEY, reason="garbled", role=action.role),
+                    AgentUnavailable(key=NO_KEY, until=9.0, role=action.role),
+                    lc.ASKS,
+                    lc.CANNOT,
+                    lc.reports(worst, verdict=Verdict.FAIL),
+                    lc.reports(capabilities=["a", "b", "c"], estimate={"hours": 3}),
                 )
+                return pick(said)
             case RunChecks():
                 name = pick(action.names or lc.CHECKS)
                 issue = pick(("boom", "bang", "ECONNREFUSED", "connection refused"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from loopwright.kernel.actions import (
     Announce,
     Checkpoint,
     CleanUp,
+    ExamineChange,
     ExamineFiles,
     Integrate,
     MergePullRequest,
@@ -20,9 +22,9 @@ from loopwright.kernel.actions import (
     Tell,
 )
 from loopwright.kernel.deliverables import FileFault
-from loopwright.kernel.events import AgentUnavailable, LoopEnded, StateEdited
-from loopwright.kernel.model import NO_KEY, Ending, Outcome, Verdict
-from loopwright.kernel.sightings import FilesExamined
+from loopwright.kernel.events import AgentUnavailable, Answered, LoopEnded, StateEdited, TimeReached
+from loopwright.kernel.model import NO_KEY, Ending, Finding, Key, LoopId, Outcome, Severity, Tree, Verdict
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from tests.loops import lifecycle as lc
 
@@ -112,7 +114,7 @@ def test_capabilities_come_from_the_specification_where_nobody_named_any() -> No
 @pytest.mark.parametrize("said", [[], {"estimate": 3}, {"estimate": {"hours": "many"}}, {"estimate": {"hours": -1}}])
 def test_an_estimate_that_is_none_is_not_taken(said: object) -> None:
     report = lc.reports()
-    odd = lc.replace(report, report=lc.replace(report.report, extras=json.dumps(said)))
+    odd = replace(report, report=replace(report.report, extras=json.dumps(said)))
     assert lc.world(lc.skill("estimation", odd)).state.hours is None
 
 
@@ -241,7 +243,7 @@ def test_a_skill_that_cannot_be_done_blocks_with_its_two_options() -> None:
 
 
 def test_a_skill_that_could_not_be_done_is_invoked_again_when_a_person_says_so() -> None:
-    mute = lc.replace(lc.CANNOT, report=lc.replace(lc.CANNOT.report, summary=""))
+    mute = replace(lc.CANNOT, report=replace(lc.CANNOT.report, summary=""))
     played = lc.world(lc.skill("architect", mute))
     assert played.state.blocked is not None
     assert played.state.blocked.ask.endswith('--reason "explanation".')
@@ -281,7 +283,7 @@ def test_a_persons_own_version_of_a_skill_may_leave_something_else() -> None:
 
 
 def test_a_skill_that_judges_decides_by_its_no_and_by_what_is_grave() -> None:
-    mild = lc.finding("a name is long", lc.Severity.LOW)
+    mild = lc.finding("a name is long", Severity.LOW)
     assert lc.world(lc.skill("code-review", lc.reports(mild, verdict=Verdict.PASS))).state.total == 0
     assert lc.world(lc.skill("code-review", lc.reports(mild, verdict=Verdict.FAIL))).state.total == 1
     assert lc.world(lc.skill("code-review", lc.reports(verdict=Verdict.FAIL))).state.total == 1
@@ -302,7 +304,7 @@ def test_an_agent_that_is_not_there_is_waited_for() -> None:
     stuck = lc.at("SCAFFOLD").play(lc.skill("architect", None))
     for _ in range(3):
         stuck.say(old)
-        stuck.say(lc.TimeReached(key=NO_KEY))
+        stuck.say(TimeReached(key=NO_KEY))
     assert stuck.play().stage == "COMPLETE"
 
 
@@ -320,8 +322,8 @@ def test_an_ambiguous_requirement_blocks_until_a_person_answers() -> None:
 # --- the loops within -----------------------------------------------------------------------------------------------
 
 
-def stuck(*found: lc.Finding, ending: Ending = Ending.ESCALATED) -> LoopEnded:
-    asking = lc.Key("escalation", 1) if ending is Ending.ESCALATED else NO_KEY
+def stuck(*found: Finding, ending: Ending = Ending.ESCALATED) -> LoopEnded:
+    asking = Key("escalation", 1) if ending is Ending.ESCALATED else NO_KEY
     return LoopEnded(key=NO_KEY, outcome=Outcome(ending=ending, findings=found, note="three times", asking=asking))
 
 
@@ -339,7 +341,7 @@ def test_a_loop_that_is_stuck_is_a_failure_and_goes_on_with_the_diagnosis() -> N
         "capability-1-1",
         "capability-2-2",
     )
-    assert again.said == lc.Answered(key=lc.Key("escalation", 1), choice="continue", count=1, advice="the clock\n- x")
+    assert again.said == Answered(key=Key("escalation", 1), choice="continue", count=1, advice="the clock\n- x")
     assert played.state.history[0].sort == "tests"
 
 
@@ -356,10 +358,10 @@ def test_what_a_person_took_untested_in_a_part_is_accepted_and_not_verified() ->
 
 
 def test_the_changed_files_are_reviewed_but_for_tests_and_papers() -> None:
-    seen = lc.ChangeExamined(
-        key=NO_KEY, tree=lc.Tree(""), paths=("src/a.py", "tests/test_a.py", "docs/systems/sys-001/X.md", "README.md")
+    seen = ChangeExamined(
+        key=NO_KEY, tree=Tree(""), paths=("src/a.py", "tests/test_a.py", "docs/systems/sys-001/X.md", "README.md")
     )
-    played = lc.World(lc.on(lc.ExamineChange, seen, times=None), tests=("tests/**",))
+    played = lc.World(lc.on(ExamineChange, seen, times=None), tests=("tests/**",))
     run = played.until(RunLoop, step="reviews")
     given = json.loads(run.params)
     assert [each["path"] for each in given["artifacts"]] == ["src/a.py"]
@@ -369,8 +371,8 @@ def test_the_changed_files_are_reviewed_but_for_tests_and_papers() -> None:
 
 
 def test_without_such_files_there_is_nothing_to_review() -> None:
-    papers = lc.ChangeExamined(key=NO_KEY, tree=lc.Tree(""), paths=("README.md",))
-    played = lc.world(lc.on(lc.ExamineChange, papers, times=None))
+    papers = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("README.md",))
+    played = lc.world(lc.on(ExamineChange, papers, times=None))
     assert (played.asked(RunLoop, step="reviews"), played.stage) == ([], "COMPLETE")
 
 
@@ -413,7 +415,7 @@ def test_the_five_actions_of_completion_come_in_order() -> None:
 
 
 def test_a_system_without_a_queue_is_complete_all_the_same() -> None:
-    played = lc.world(queue=lc.LoopId(""), delete_branch=True)
+    played = lc.world(queue=LoopId(""), delete_branch=True)
     assert (played.asked(Tell), played.stage) == ([], "COMPLETE")
     (queue,) = played.asked(Announce, step="update-queue")
     assert queue.text == "1. update queue: there is none"

@@ -19,20 +19,19 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.changing import replace
-from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.loops.lifecycle import completing
-from loopwright.loops.lifecycle.brief import for_diagnosis, for_fix, for_skill
+from loopwright.loops.lifecycle.brief import for_diagnosis, for_fix, for_skill, left_behind
 from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import queue_status, skill_now
 from loopwright.loops.lifecycle.making import landed_before, maker_params, review_params
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.shipping import SHIPPING, told
-from loopwright.loops.lifecycle.skills import SKILLS, folder_of, left_by
+from loopwright.loops.lifecycle.skills import SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
-from loopwright.loops.lifecycle.states import Stage
+from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 SKILL_ROLE, FIXER = "skill", "developer"
 
@@ -120,13 +119,6 @@ def _examine(state: LifecycleState) -> ExamineFiles:
     return ExamineFiles(
         key=step_key(state), commit=work_of(state), wanted=left_behind(state, name), why=f"the deliverables of {name}"
     )
-
-
-def left_behind(state: LifecycleState, name: str) -> tuple[FileDemand, ...]:
-    """What the skill has to leave; a person's own version of it may say otherwise."""
-    own = dict(state.plan.leaves)
-    skill = replace(SKILLS[name], leaves=own[name], section="") if name in own else SKILLS[name]
-    return left_by(skill, state.plan.system.id)
 
 
 # --- verification ---------------------------------------------------------------------------------------------------
@@ -255,7 +247,7 @@ def _fix(state: LifecycleState) -> RunAgent:
         key=step_key(state),
         role=FIXER,
         skill="implement",
-        brief=for_fix(state),
+        brief=for_fix(state, related(state)),
         start=state.tip,
         writes=True,
         workspace=state.plan.workspace,
@@ -279,9 +271,12 @@ def _record_fix(state: LifecycleState) -> Checkpoint:
 
 
 def related(state: LifecycleState) -> tuple[str, ...]:
+    """Where nobody knows yet what the work touches, it may be anything."""
     found = state.failure.findings if state.failure else ()
     named = (each.file for each in found if each.file)
-    return tuple(sorted({*named, *state.files})) if state.files else ()
+    is_whole = NORMAL.index(state.resumes_at) > NORMAL.index(Stage.VERIFY)
+    known = state.paths if is_whole else state.files
+    return tuple(sorted({*named, *known})) if known else ()
 
 
 _BY_STEP: Mapping[Step, Callable[[LifecycleState], Action]] = {

@@ -119,6 +119,8 @@ NO_TARGET = "No deploy target configured. Specify target or 'skip deploy' to ski
 
 def _shipped(state: LifecycleState) -> LifecycleState:
     """Prepared by its skills, proposed, merged, deployed; what the target has by now is verified first."""
+    if state.proposal.onto:
+        return begun(state, Step.UPDATE)
     if (verified := _verified(state)) is not None:
         return verified
     if missing := missing_skills(state):

@@ -41,7 +41,7 @@ def _read(state: LifecycleState, event: Answer) -> LifecycleState:
     if seen.state == "merged":
         return onward(replace(state, proposal=seen, merged=seen.merged_as or state.landed, back_offs=0))
     if seen.onto and seen.head == state.landed:
-        return begun(replace(state, proposal=seen, back_offs=0), Step.UPDATE)
+        return onward(replace(state, proposal=seen, back_offs=0))
     if seen.state == "closed":
         return blocked(state, "proposal", f"The pull request #{seen.number} was closed unmerged", _REOPEN)
     if seen.number and seen.head not in (NO_COMMIT, state.landed):

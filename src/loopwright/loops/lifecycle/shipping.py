@@ -69,7 +69,7 @@ def _update(state: LifecycleState) -> Combine:
     return Combine(
         key=step_key(state),
         base=state.proposal.onto,
-        commits=(state.landed,),
+        commits=(state.tip,),
         made_on=(state.onto or state.plan.base,),
         label=f"{state.turn}-update",
         why=f"{state.plan.target.removeprefix('refs/heads/')} has moved on",
