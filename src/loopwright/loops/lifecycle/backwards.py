@@ -35,7 +35,7 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
 def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleState:
     """The capability whose files the evidence names, else the last one, is open again; others that are open wait."""
     named = {risk.file for risk in gate.reasons} | {change.path for change in gate.because}
-    hit = next((name for name, files in reversed(state.made) if named & set(files)), "")
+    hit = next((name for name, file in reversed(state.made) if file in named), "")
     again = state.current if state.current and not hit else hit or (state.done[-1] if state.done else "")
     waiting = (state.current, *state.remaining) if state.current and state.current != again else state.remaining
     return replace(

@@ -202,8 +202,8 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
 
 def _capability_done(state: LifecycleState) -> LifecycleState:
     others = tuple(each for each in state.made if each[0] != state.current)
-    known = {path for _, files in others for path in files}
-    made = (*others, (state.current, tuple(path for path in state.files if path not in known)))
+    known = {file for _, file in others}
+    made = (*others, *((state.current, file) for file in state.files if file not in known))
     done = (*state.done, state.current)
     return replace(
         state, done=done, current="", files=(), made=made, reopened="", maker=replace(state.maker, over=True)

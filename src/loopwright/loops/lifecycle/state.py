@@ -97,7 +97,7 @@ class LifecycleParams:
     review: str = "{}"  # JSON: what it is given
     rules: tuple[GateRule, ...] = ()
     tests: tuple[str, ...] = ()  # patterns of files that are no artifacts of the review
-    reviewers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by gate
+    reviewers: tuple[tuple[str, str], ...] = ()  # a gate, and who looks at it
     deploy: tuple[str, ...] = ()  # the command
     forge: str = "local"
     merges: bool = True  # the engine does, once deploy is approved; else a person
@@ -154,7 +154,7 @@ class LifecycleState:
     current: str = ""
     remaining: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  # that the present capability has touched
-    made: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what those that are done touched
+    made: tuple[tuple[str, str], ...] = ()  # one that is done, and a file that it touched first
     reopened: str = ""  # why the present one is done again
     # --- the present phase
     skills: tuple[str, ...] = ()  # that are done in it
