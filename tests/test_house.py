@@ -33,13 +33,13 @@ MAY_NAME_ROOMS = (
     "loopwright/app/starts/",
     "loopwright/cli/loops/",
     "loopwright/config/settings.py",
-    "loopwright/config/lifecycle.py",
+    "loopwright/config/systems.py",
     "loopwright/hook.py",
 )
 OTHER_MEANINGS = {
     "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
     "loopwright/loops/batch/kind.py",  # whose limits are its own
-    "loopwright/loops/parts.py",  # the kind of the loops in which parts are made, likewise
+    "loopwright/loops/parts.py",  # the kind that parts are made in where nothing else is said, likewise
 }
 # Our programs, and the suites that tests inherit.
 LOADED = (
@@ -191,7 +191,7 @@ def test_a_module_that_nobody_imports_is_found() -> None:
 
 def test_every_module_is_imported_by_another_or_loaded_by_its_name() -> None:
     commands = {f"loopwright.cli.{module}" for module, _ in COMMANDS.values()}
-    porches = {module for kind in KINDS.values() for module in kind.porch}
+    porches = {module for kind in KINDS.values() for module in (*kind.porch, kind.sessions)}
     pages = {f"loopwright.loops.{room}.page" for room in ROOMS}
     orphans = set(house.orphans(sources()))
     assert {module for module in orphans if not module.startswith(LOADED)} == (commands | porches | pages) & orphans

@@ -117,7 +117,7 @@ def params(**given: Any) -> LifecycleParams:  # noqa: ANN401 - the fields of the
         "deploy": ("make", "deploy"),
         "child": '{"branch": "b"}',
         "reviewing": "of-files",
-        "review": '{"shared": {}, "own": {}}',
+        "review": '{"each": {}, "all": {}}',
         "rules": RULES,
     }
     return LifecycleParams(**{**plan, **given})

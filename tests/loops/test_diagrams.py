@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 import pytest
@@ -181,7 +182,7 @@ def test_only_the_completion_gate_or_a_person_lands_a_workflow() -> None:
 
 NORMAL = tuple(stage for stage in Stage if stage not in (Stage.FAILED, Stage.RETRY, Stage.BLOCKED))
 LIFECYCLE = {
-    *zip(NORMAL, NORMAL[1:], strict=False),
+    *pairwise(NORMAL),
     (Stage.VERIFY, Stage.IMPLEMENT),  # with the next capability
     *((stage, Stage.FAILED) for stage in NORMAL),
     (Stage.FAILED, Stage.RETRY),

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import RunAgent, RunLoop
+from loopwright.kernel.actions import Checkpoint, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.events import (
     Announced,
     CancelRequested,
     Checkpointed,
     Combined,
 )
-from loopwright.kernel.model import Brief, Commit, Ending, Key, LoopId, Tree
+from loopwright.kernel.model import NO_KEY, Brief, Commit, Ending, Key, LoopId, Tree
 from loopwright.loops.course import GateRecord, Ruling
 from loopwright.loops.lifecycle import closing
 from loopwright.loops.lifecycle.brief import render
@@ -124,7 +124,7 @@ def test_what_was_tried_so_far_is_told_in_lines() -> None:
     assert closing.so_far(lc.at("TEST").state) == ("nothing has failed so far",)
     words = iter(("ab", "cd", "ef", "gh", "ij", "kl", "mn"))
     rule = lc.Rule(
-        lambda action: isinstance(action, lc.RunChecks) and "lint" in action.names,
+        lambda action: isinstance(action, RunChecks) and "lint" in action.names,
         lambda _: lc.red("lint", word := next(words), rule=word),
         7,
     )
@@ -179,6 +179,6 @@ def test_what_does_not_answer_the_step_is_refused(step: Step) -> None:
 def test_what_a_skill_leaves_unchanged_makes_no_commit() -> None:
     played = lc.at("SCAFFOLD")
     tip = played.state.tip
-    played.until(lc.Checkpoint)
-    same = Checkpointed(key=lc.NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
+    played.until(Checkpoint)
+    same = Checkpointed(key=NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
     assert played.say(same).state.tip == tip

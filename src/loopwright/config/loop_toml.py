@@ -9,6 +9,7 @@ from loopwright.config.keys import shape_of
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.relations import problems
 from loopwright.config.settings import VERSION, Settings
+from loopwright.config.systems import with_preset
 from loopwright.config.toml_text import TomlText
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import build
@@ -38,7 +39,7 @@ def read_settings(text: str, path: str, warn: Warn | None = None) -> Settings:
     data = source.parse()
     _check_version(source, data)
     _check_obeyed(source, data, warn)
-    settings = build(Settings, fitted(shape_of(Settings), data, source.error))
+    settings = build(Settings, fitted(shape_of(Settings), with_preset(data), source.error))
     for problem in problems(settings):
         raise source.error(problem.at, problem.says)
     return settings

@@ -5,10 +5,11 @@ from __future__ import annotations
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.lifecycle import brief, closing
+from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
-from loopwright.loops.lifecycle.gating import GATES
+from loopwright.loops.lifecycle.gate_rules import DEPLOY
+from loopwright.loops.lifecycle.gating import GATES, called_for
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState
 
@@ -33,7 +34,20 @@ def _status(state: LifecycleState) -> StatusFacts:
     total = len(state.done) + len(state.remaining) + bool(state.current)
     index = len(state.done) + bool(state.current)
     capability = {"index": index, "total": total, "name": state.current} if total else None
-    return StatusFacts(system={"id": system.id, "name": system.name}, capability=capability)
+    resolved = sum(each.resolved for each in state.history)
+    return StatusFacts(
+        system={"id": system.id, "name": system.name},
+        capability=capability,
+        failures=(state.retries, state.total, resolved),
+        gates=dict.fromkeys((*called_for(state), *_adopted(state)), "pending"),
+        activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
+    )
+
+
+def _adopted(state: LifecycleState) -> tuple[str, ...]:
+    """What another tool waited for; deploy comes when it is due."""
+    earlier = state.plan.earlier
+    return tuple(gate for gate in earlier.pending if gate != DEPLOY) if earlier else ()
 
 
 def _explained(state: LifecycleState) -> tuple[str, ...]:
@@ -47,13 +61,14 @@ def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
 
 
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
-    return f"domain-memory/{state.plan.domain}/systems/{state.plan.system.id}/loop-state.json"
+    return files.state_paths(state)[0]
 
 
 KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     loop=LIFECYCLE,
     limits="lifecycle",
-    porch=(),
+    porch=("loopwright.app.starts.lifecycle.adoption",),
+    sessions="loopwright.app.starts.lifecycle.sessions",
     words=Words(
         counter="transition",
         promise="COMPLETE",
@@ -75,5 +90,9 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     status=_status,
     rules=_RULES,
     held_up=_explained,
+    files=files.render,
+    past=past.folded,
+    notes=files.notes,
+    doors=files.doors,
     tells_more=_tells_more,
 )

@@ -28,7 +28,7 @@ _SAMPLE = LifecycleParams(
     checks=("build", "test"),
     limits=LifecycleLimits(max_retries=1, max_same_error=1, max_total_failures=2),
     mode="autonomous",
-    review='{"shared": {}, "own": {}}',
+    review='{"each": {}, "all": {}}',
     deploy=("true",),
     rules=(GateRule(gate="external", name="sample"),),
 )

@@ -6,7 +6,7 @@ import json
 
 from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import Answered, SkillSkipped, StateEdited
+from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.loops import course as c
@@ -190,6 +190,11 @@ def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
     if to is state.phase and state.course.station is None:
         return state  # what is under way goes on
     return onward(set_back(c.entered(state, state.phase), to, f"{event.by or 'a person'} set it back to {to}"))
+
+
+def marked(state: LifecycleState, event: SessionMarked) -> LifecycleState:
+    """Whoever works in this session is told what was known when it began."""
+    return replace(state, memory=event.text) if event.mark == "began" else state
 
 
 def relimited(state: LifecycleState, limits: LifecycleLimits) -> LifecycleState:

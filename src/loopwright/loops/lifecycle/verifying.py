@@ -83,12 +83,13 @@ def _landed(state: LifecycleState, event: Answer) -> LifecycleState:
         why = event.detail or event.reason
         return blocked(state, "target", f"What was made could not be put on {state.plan.branch}: {why}", why)
     event = expected(state, event, Integrated)
-    state = replace(c.steered(state, landed=event.landed), held_on=event.held_on or state.held_on)
-    tip = state.tip if state.course.held else event.landed
+    landed = event.landed or event.commit
+    state = replace(c.steered(state, landed=landed), held_on=event.held_on or state.held_on)
+    tip = state.tip if state.course.held else landed
     return onward(
         replace(
             state,
-            landed=event.landed,
+            landed=landed,
             landed_tip=tip,
             tip=tip,
             checked=tip,
