@@ -148,7 +148,7 @@ def test_the_kind_tells_where_a_system_stands() -> None:
     assert KIND.status(lc.World(capabilities=()).state).capability is None
     assert KIND.decision(played.state) == ("EXECUTE_SKILL (VERIFY test-generation): TEST still needs test-generation",)
     done = lc.world().state
-    assert KIND.held_up(done) == ("Decision: DONE: the system is complete",)
+    assert KIND.decision(done) == ("DONE: the system is complete",)
     assert KIND.tells_more(LoopId("lc-1"), done) == "domain-memory/shop/systems/sys-001/loop-state.json"
     assert KIND.title(done.plan) == "Orders (sys-001)"
     assert KIND.unresolved(done, None) == ()
