@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.model import Blob, LoopId, Topic
 from loopwright.kernel.record import Record
 
 Status = Literal["running", "waiting", "paused", "blocked", "complete", "cancelled"]
@@ -77,7 +77,7 @@ class NewNotice:
 
     id: str
     loop: LoopId  # the root it is about
-    topic: Literal["gate", "question", "blocked", "complete", "budget"]
+    topic: Topic
     title: str
     body: str
 

@@ -330,14 +330,14 @@ def test_changed_mail_is_not_delivered(written: Path, damaged: Callable[[str], N
 
 
 def test_a_changed_notice_is_not_delivered(written: Path, damaged: Callable[[str], None]) -> None:
-    async def told(store: SqliteStore) -> None:
+    async def told(store: Store) -> None:
         fence = await store.claim(CHILD, "me")
         notice = NewNotice(id="child/12", loop=CHILD, topic="gate", title="t", body="b")
         batch = Append(entries=(NewEvent(kind="Happened", data="{}"),), notices=(notice,))
         await store.append(CHILD, fence=fence, expected=11, batch=batch)
         assert [each.notice for each in await store.notices()] == [notice]
 
-    async def refused(store: SqliteStore) -> None:
+    async def refused(store: Store) -> None:
         with pytest.raises(StoreCorrupt, match="notice child/12: it is not what was written"):
             await store.notices()
 

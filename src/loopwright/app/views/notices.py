@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.app.kinds import Kinds
-from loopwright.app.views.needs import Need, needs
+from loopwright.app.views.needs import Choice, Need, needs, with_loop
 from loopwright.engine.world import News
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Ended, Paused
-from loopwright.kernel.model import Ending, Outcome
+from loopwright.kernel.model import Ending, Outcome, Topic
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
-from loopwright.loops.kind import AnyKind, Topic
+from loopwright.loops.kind import AnyKind
 from loopwright.ports.store import NewNotice
 
 _GOT_THERE = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
@@ -51,8 +51,10 @@ def _asked(news: News) -> NoticeWords:
 
 
 def _lines(need: Need, about: str) -> tuple[str, ...]:
+    need = with_loop(need)  # whoever reads it elsewhere does not see how many loops there are
     part = (f"Asked by its part {need.loop}.",) if len(need.path) > 1 else ()
-    return (about, *part, "", *(f"{each.label}: {each.command}" for each in need.choices))
+    ways = need.choices or (Choice(label="Answer", command=need.command),)
+    return (about, *part, "", *(f"{each.label}: {each.command}" for each in ways))
 
 
 def _stood_still(kind: AnyKind, news: News) -> NoticeWords | None:
