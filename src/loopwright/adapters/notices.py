@@ -13,6 +13,8 @@ from pathlib import Path
 from loopwright.adapters.files import PRIVATE_FILE
 
 _HELD_BY = "env"  # the scheme of an address that a variable holds
+# A hundred services, each written by somebody else: what one of them stumbles over is one more way to fail.
+_FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
 
 
 def scheme_of(url: str) -> str:
@@ -31,10 +33,14 @@ def send(url: str, title: str, body: str, environ: Mapping[str, str]) -> str:
     import apprise  # noqa: PLC0415
 
     logging.getLogger("apprise").disabled = True  # what it says has addresses in it
+    scheme = scheme_of(url)
     way = apprise.Apprise(asset=apprise.AppriseAsset(app_id="Loopwright", async_mode=False))
-    if not way.add(url):
-        return f"{scheme_of(url)}: not an address that apprise {apprise.__version__} knows"
-    return "" if way.notify(title=title, body=body) else f"{scheme_of(url)}: the service did not take it"
+    try:
+        if not way.add(url):
+            return f"{scheme}: not an address that apprise {apprise.__version__} knows"
+        return "" if way.notify(title=title, body=body) else f"{scheme}: the service did not take it"
+    except _FAULTS as fault:
+        return f"{scheme}: {type(fault).__name__}"  # what it says may have the address in it
 
 
 @contextmanager
