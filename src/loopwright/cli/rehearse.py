@@ -18,7 +18,6 @@ from loopwright.cli.opened import opened
 from loopwright.cli.output import count_to, note
 from loopwright.cli.sample import git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.config.lifecycle import NotifySettings
 from loopwright.config.loop_toml import load_settings
 from loopwright.config.settings import AgentSettings, RoleSettings, Settings
 from loopwright.errors import UsageError
@@ -92,4 +91,4 @@ def _played(settings: Settings, script: Path) -> Settings:
     agent = AgentSettings(name=_NAME, kind="rehearsal", scenario=str(script))
     cast = {"default", *(role.name for role in settings.roles)}
     roles = tuple(RoleSettings(role, (_NAME,)) for role in sorted(cast))
-    return replace(settings, agents=(agent,), roles=roles, notify=NotifySettings())
+    return replace(settings, agents=(agent,), roles=roles, notify=replace(settings.notify, urls=()))
