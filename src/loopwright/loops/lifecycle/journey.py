@@ -40,7 +40,7 @@ class JourneyEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class JourneyTurn:
     """One event, and how everything was before and after it."""
 
     event: Logged
@@ -52,7 +52,7 @@ class Turn:
     moments: Moments
 
 
-def entries(turn: Turn, name: str, timestamp: str) -> tuple[Data, ...]:
+def entries(turn: JourneyTurn, name: str, timestamp: str) -> tuple[Data, ...]:
     """What one event adds; `name` begins the ids."""
     told = [*_by_event(turn), *_skills(turn), *_gates(turn), *_moves(turn)]
     return tuple(_data(f"{name}-{part}", timestamp, turn.after, each) for part, each in enumerate(told))
@@ -89,7 +89,7 @@ def _data(name: str, timestamp: str, state: LifecycleState, told: _Told) -> Data
 # --- what the event itself says -------------------------------------------------------------------------------------
 
 
-def _by_event(turn: Turn) -> Iterator[_Told]:
+def _by_event(turn: JourneyTurn) -> Iterator[_Told]:
     event, before = turn.event, turn.before
     match event:
         case Created():
@@ -143,7 +143,7 @@ def _verification(event: ChecksReported, state: LifecycleState) -> _Told:
 # --- what it led to -------------------------------------------------------------------------------------------------
 
 
-def _skills(turn: Turn) -> Iterator[_Told]:
+def _skills(turn: JourneyTurn) -> Iterator[_Told]:
     """Those that are over now."""
     known = len(turn.log_before.runs)
     places = {turn.log_before.own, turn.log_before.child} - {NO_PARENT}
@@ -164,14 +164,13 @@ def _skills(turn: Turn) -> Iterator[_Told]:
         )
 
 
-def _gates(turn: Turn) -> Iterator[_Told]:
+def _gates(turn: JourneyTurn) -> Iterator[_Told]:
     if turn.moments.gates is turn.moments_before.gates:
         return
-    records = {(gate.gate, gate.evidence): gate for gate in turn.after.course.gates}
-    for mark, span in turn.moments.gates.items():
-        if turn.moments_before.gates.get(mark) == span:
+    for gate in turn.after.course.gates:
+        mark = (gate.gate, gate.evidence)
+        if turn.moments.gates.get(mark) == turn.moments_before.gates.get(mark):
             continue
-        gate = records[mark]
         waits = gate.ruling is Ruling.OPEN
         yield _Told(
             category="gate",
@@ -183,10 +182,11 @@ def _gates(turn: Turn) -> Iterator[_Told]:
         )
 
 
-def _moves(turn: Turn) -> Iterator[_Told]:
+def _moves(turn: JourneyTurn) -> Iterator[_Told]:
     before, after = turn.before, turn.after
     if has_moved(before, after):
-        why = before.going.why if before.going else _by_a_person(turn.event)
+        going = before.going
+        why = going.why if going is not None and going.to is after.phase else _by_a_person(turn.event)
         yield _Told(
             category="phase",
             action="transition",

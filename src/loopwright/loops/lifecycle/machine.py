@@ -51,11 +51,11 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     revised=people.revised,
     relimited=people.relimited,
     decided=people.decided,
-    refused=people.refused,
     unable=people.unable,
     answered=people.answered,
     edited=people.edited,
     skipped=people.skipped,
+    marked=people.marked,
     noun="system",
     on_hold="an ambiguous requirement: the {who} cannot go on without a person",
 )

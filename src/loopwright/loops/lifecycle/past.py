@@ -10,7 +10,7 @@ from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.wording import date_of
 from loopwright.loops.kind import Noted
 from loopwright.loops.lifecycle.handoff import Handoff, Leaving, handed_over
-from loopwright.loops.lifecycle.journey import Turn, entries
+from loopwright.loops.lifecycle.journey import JourneyTurn, entries
 from loopwright.loops.lifecycle.moments import Moments, noticed
 from loopwright.loops.lifecycle.skill_log import SkillLog, logged
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -33,12 +33,12 @@ def folded(known: LifecyclePast | None, record: Record, state: LifecycleState) -
     """With one record more; `state` is the system after it."""
     past = known or LifecyclePast(state=state)
     event = event_of(record)
-    if event is None:
-        return replace(past, state=state, seq=record.seq, moments=replace(past.moments, updated=record.at))
+    if event is None:  # what it did is seen with the next one
+        return replace(past, seq=record.seq, moments=replace(past.moments, updated=record.at))
     moments = noticed(past.moments, record.at, event, past.state, state, past.log)
     log = logged(past.log, record.at, event, past.state, state)
     latest = max(past.latest, date_of(record.at).isoformat(timespec="microseconds").replace("+00:00", "Z"))
-    turn = Turn(
+    turn = JourneyTurn(
         event=event,
         before=past.state,
         after=state,
