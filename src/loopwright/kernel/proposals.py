@@ -21,6 +21,14 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Deciders:
+    """Who may decide on a pull request. Without a list for a gate: whoever belongs to the repository."""
+
+    approvers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by gate: all of them have to
+    starter: str = ""  # who may not approve, where four eyes are wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PullRequest:
     """As the forge has it now."""
 

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from loopwright.kernel.actions import ReadPullRequest
 from loopwright.kernel.assignment import Assignment
-from loopwright.kernel.events import Answered, Logged
+from loopwright.kernel.events import Answered, Logged, Said
 from loopwright.kernel.machine import Loop
 from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome
+from loopwright.kernel.proposals import Deciders, PullRequest
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.task_file import TaskFile
@@ -171,6 +173,8 @@ class Kind(Generic[P, S]):
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
+    elsewhere: Callable[[S], ReadPullRequest | None] = lambda _state: None  # where people decide what it waits for
+    said_elsewhere: Callable[[S, PullRequest, Deciders], tuple[Said, ...]] = lambda _state, _seen, _may: ()
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`
     held_up: Callable[[S], tuple[str, ...]] = lambda _state: ()  # what does not go on there, and why

@@ -101,8 +101,13 @@ def page_of(text: str) -> PullPage:
         body=_text(data.get("body")),
         labels=frozenset(_text(each.get("name")) for each in _objects(data.get("labels"))),
         requested=frozenset(map(_reviewer, _objects(data.get("reviewRequests")))),
-        marks={mark: _text(each.get("createdAt")) for each in comments for mark in _OURS.findall(_text(each.get("body")))},
+        marks=dict(_marks(comments)),
     )
+
+
+def _marks(comments: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    for each in comments:
+        yield from ((mark, _text(each.get("createdAt"))) for mark in _OURS.findall(_text(each.get("body"))))
 
 
 def marked(comment: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Literal
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
+from loopwright.app.pull_requests import read_first
 from loopwright.app.starts.lifecycle.sessions import began, ended, gates_in_time
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
@@ -102,6 +103,7 @@ def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
 
 async def _prepared(project: Project, here: Here, seen: View, turn: Turn) -> View:
     asks = here.asks and not turn.unattended
+    seen = await read_first(project, seen, note)
     seen = await gates_in_time(project, seen, here.who, note, attended=asks)
     return await began(project, seen, here.who, note)
 

@@ -19,6 +19,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Finding
+from loopwright.kernel.proposals import Deciders
 from loopwright.kernel.sightings import ChangeExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle import completing, gate_rules, gating
@@ -26,6 +27,7 @@ from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.ending import finished
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import blocked, decided, failed, moved, onward, queue_status
+from loopwright.loops.lifecycle.opinions import Request, decisions
 from loopwright.loops.lifecycle.retrying import retried, retry_begun
 from loopwright.loops.lifecycle.skilled import skilled
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
@@ -174,8 +176,9 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
         raise _refused(state, event)
     if event.failed:
         return _forge_failed(state, event)
-    state = replace(state, proposal=event.seen, back_offs=0)
-    return onward(state)
+    requested = tuple(gate.evidence for gate in gating.blocking(state))
+    asked = event.seen.asked or state.asked
+    return onward(replace(state, proposal=event.seen, requested=requested, asked=asked, back_offs=0))
 
 
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
@@ -199,29 +202,37 @@ def _read(state: LifecycleState, event: Answer) -> LifecycleState:
     if seen.number and seen.head not in (NO_COMMIT, state.landed):
         why = f"Somebody pushed to {state.plan.branch}: it is at {seen.head[:12]}, and {state.landed[:12]} was approved"
         return blocked(state, "proposal", why, f"Put the branch back to {state.landed[:12]}, or cancel.")
+    if seen.number and (held_up := _not_to_be_merged(replace(state, proposal=seen, back_offs=0))) is not None:
+        return held_up
     if event.failed:
         return _forge_failed(state, event)
-    state = replace(state, proposal=seen, back_offs=0)
+    to_merge = state.plan.merges and state.step is Step.READ
+    return begun(replace(state, proposal=seen, back_offs=0), Step.MERGE if to_merge else Step.POLL)
+
+
+def _not_to_be_merged(state: LifecycleState) -> LifecycleState | None:
+    """Changes are asked for after all, or the forge's own checks fail or have not ended. None: it may be merged."""
+    seen = state.proposal
     if (asked := _changes_asked(state)) is not None:
         return asked
     if seen.red:
         why = f"Checks of the forge are red after the approval: {', '.join(seen.red)}"
         return failed(state, "tests", (engine_finding("forge-checks", why),))
-    return begun(state, Step.POLL)
+    return begun(state, Step.POLL) if seen.pending else None
 
 
 _REOPEN = "Reopen it and resume, or cancel the system."
 
 
 def _changes_asked(state: LifecycleState) -> LifecycleState | None:
-    said = {each.by: each for each in state.proposal.opinions if each.said != "commented"}
-    asked = next((each for each in said.values() if each.said == "changes-requested"), None)
-    if asked is None:
-        return None
     gate = state.course.due(gate_rules.DEPLOY)
-    if gate is None:
+    may = Deciders(approvers=state.plan.reviewers)
+    request = Request(asked=state.asked, commit=state.landed, may=may)
+    said = decisions((gate,), state.proposal, request) if gate is not None else ()
+    no = next((each for each in said if not each.approved), None)
+    if gate is None or no is None:
         return None
-    return sent_back(state, replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by))
+    return sent_back(state, replace(gate, ruling=c.Ruling.REJECTED, reason=no.reason, by=no.by))
 
 
 def _polled(state: LifecycleState, event: Answer) -> LifecycleState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.lifecycle import brief, closing
+from loopwright.loops.lifecycle import brief, closing, opinions, proposing
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
 from loopwright.loops.lifecycle.gating import GATES, called_for
@@ -38,7 +38,7 @@ def _status(state: LifecycleState) -> StatusFacts:
         system={"id": system.id, "name": system.name},
         capability=capability,
         failures=(state.retries, state.total, resolved),
-        gates={gate: "pending" for gate in called_for(state)},
+        gates=dict.fromkeys(called_for(state), "pending"),
         activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
     )
 
@@ -79,6 +79,8 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     result=closing.result,
     unresolved=_blocked,
     told_when_stopped=_blocked,
+    elsewhere=proposing.elsewhere,
+    said_elsewhere=opinions.heard,
     status=_status,
     rules=_RULES,
     held_up=_explained,

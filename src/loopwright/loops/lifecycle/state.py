@@ -185,6 +185,8 @@ class LifecycleState:
     may_drop: tuple[str, ...] = ()
     # --- shipping
     proposal: PullRequest = PullRequest()
+    requested: tuple[str, ...] = ()  # evidence of the gates that people were asked to decide there
+    asked: str = ""  # when, by the clock of the forge
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
     scaffolded: tuple[str, ...] = ()  # what a person approved of the scaffold: it judges

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
+from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
-from loopwright.kernel.events import SessionMarked, StateEdited
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.actions import AwaitGate
+from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
+from loopwright.kernel.model import Key, LoopId
+from loopwright.kernel.record import Record, event_of
 from loopwright.loops.course import Station
 
 Failed = Callable[[str], None]
@@ -36,14 +39,28 @@ async def gates_in_time(project: Project, seen: View, by: str, failed: Failed, *
     """A gate that nobody has decided in time is closed: the system is blocked. Not where a person is there."""
     if attended or seen.now.state.course.station is not Station.GATE:
         return seen
-    limit = seen_limit(seen)
-    if limit is None or project.clock.now() - seen.row.updated < limit:
+    limit = Settings.from_json(seen.now.settings).lifecycle.gate_timeout
+    opened = gates_opened(await project.store.read(seen.row.id))
+    if project.clock.now() - min(opened.values(), default=seen.row.updated) < limit:
         return seen
     said = StateEdited(subject="gate-timeout", value="", by=by)
     return await take_in(project, seen, said, failed) or seen
 
 
-def seen_limit(seen: View) -> float | None:
-    from loopwright.config.settings import Settings  # noqa: PLC0415
+_TELLING = {kind.__name__ for kind in (Started, Cancelled, GateDecided, Answered)}
 
-    return Settings.from_json(seen.now.settings).lifecycle.gate_timeout
+
+def gates_opened(records: Iterable[Record]) -> dict[Key, float]:
+    """Since when each gate that is open now has been. A person's word to go on is a new beginning."""
+    opened: dict[Key, float] = {}
+    for record in records:
+        match event_of(record) if record.kind in _TELLING else None:
+            case Started(key=key, action=AwaitGate.__name__):
+                opened.setdefault(key, record.at)
+            case Cancelled(key=key) | GateDecided(key=key):
+                opened.pop(key, None)
+            case Answered():
+                opened = dict.fromkeys(opened, record.at)
+            case _:
+                pass
+    return opened
