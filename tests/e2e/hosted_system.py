@@ -1,0 +1,104 @@
+"""A small system whose agents only leave what is asked of them, in a repository that is on the stand-in for GitHub."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loopwright.loops.lifecycle.skills import SKILLS
+from tests.adapters.forges.github_stand_in import GithubStandIn, HubPull, github_of
+from tests.cli.projects import Done, Sample
+
+CONFIG = """\
+version = 1
+[agents.script]
+kind = "rehearsal"
+scenario = "scenario.toml"
+[roles]
+default = "script"
+[checks.test]
+run = ["true"]
+trust = "exit-code"
+[workspace]
+product = ["orders/**", "pyproject.toml"]
+[forge]
+kind = "github"
+poll = "1s"
+[lifecycle]
+scaffold = "trust"
+[gates.architecture]
+approvers = ["ada"]
+[gates.security]
+approvers = ["ada", "grace"]
+[deploy]
+run = ["true"]
+"""
+_SYSTEM = "docs/systems/sys-001"
+_VALIDATION = "# Validation\n\n## Integration\n\nFine.\n\n## Security\n\nFine.\n\n## Performance\n\nFine.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class HostedSystem:
+    sample: Sample
+    hub: GithubStandIn
+    env: dict[str, str]
+
+    def loop(self, *argv: str) -> Done:
+        return self.sample.loop(*argv, **self.env)
+
+    def run(self, *argv: str) -> Any:  # noqa: ANN401 - JSON
+        done = self.loop("run", *argv, "--json")
+        assert done.out, done.err
+        return {**done.data, "code": done.code}
+
+    @property
+    def pull(self) -> HubPull:
+        return self.hub.pulls[1]
+
+
+@contextmanager
+def hosted_system(path: Path) -> Iterator[HostedSystem]:
+    sample = Sample.create(path / "repo", _scenario(), CONFIG)
+    with github_of(sample.repo, path) as (hub, env):
+        hosted = HostedSystem(sample, hub, env)
+        hosted.loop("queue", "add", "Orders", "--capability", "create", "--issue", "7")
+        yield hosted
+
+
+def _scenario() -> str:
+    return "\n".join(("[default]\nlenient = true\n", *map(_skill, SKILLS), _SCAFFOLD, _DEVELOPER))
+
+
+def _skill(name: str) -> str:
+    skill = SKILLS[name]
+    if not skill.leaves or name in ("scaffold", "implement"):
+        return ""
+    text = _VALIDATION if skill.section else f"# {name}\n\nWhat was found out about it.\n"
+    place = skill.leaves.replace("{system}", "sys-001")
+    return (
+        f'[[step]]\nrole = "skill"\nskill = "{name}"\nrepeat = true\n'
+        f"edits = [{{ path = {json.dumps(f'{_SYSTEM}/{place}')}, content = {json.dumps(text)} }}]\n"
+        f'result = {{ status = "done", summary = "{name}", verdict = "pass" }}\n'
+    )
+
+
+_SCAFFOLD = """\
+[[step]]
+role = "skill"
+skill = "scaffold"
+edits = [{ path = "pyproject.toml", content = "[project]\\nname = 'orders'\\n" }]
+result = { status = "done", summary = "scaffold" }
+[[step]]
+role = "skill"
+skill = "scaffold"
+edits = [{ path = "pyproject.toml", content = "[project]\\nname = 'orders'\\nversion = '1'\\n" }]
+result = { status = "done", summary = "scaffold" }
+"""
+_DEVELOPER = """\
+[[step]]
+role = "developer"
+edits = [{ path = "orders/create.py", content = "def create(name):\\n    return {'name': name}\\n" }]
+result = { status = "done", summary = "create" }
+"""
