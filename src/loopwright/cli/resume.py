@@ -10,7 +10,6 @@ from loopwright.app.check_ins import gone_on
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.pull_requests import read_first
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
@@ -66,7 +65,6 @@ async def prepare(
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    chosen = await read_first(project, chosen, note)
     asks = here.asks and not unattended
     changed = _changed_settings(project, chosen, here, asks=asks)
     news = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]

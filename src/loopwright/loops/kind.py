@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from loopwright.kernel.actions import ReadPullRequest
 from loopwright.kernel.assignment import Assignment
-from loopwright.kernel.events import Answered, Logged, Said
+from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
 from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome
-from loopwright.kernel.proposals import Deciders, PullRequest
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.task_file import TaskFile
@@ -59,11 +57,12 @@ class Scene(Generic[S]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A YAML file that others write too: read, changed and written whole under a lock, never replaced unread."""
+    """A file that others write too: read, changed and written whole under a lock, never replaced unread."""
 
     path: str
-    change: Callable[[Data | None], Data]  # from what it holds, None where there is no such file
+    change: Callable[[Any], Data | list[Any]]  # from what it holds, None where there is no such file
     problems: Callable[[object], Iterable[Problem]]  # why what it holds cannot be taken
+    form: Literal["yaml", "json"] = "yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +154,7 @@ class Kind(Generic[P, S]):
     request: type | None = None  # what a Python program says to have one driven
     porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started
     starts: str = ""  # the command that begins one
+    sessions: str = ""  # the module with what is done before and after it is driven
     words: Words
     needs: Needs
     title: Callable[[P], str]
@@ -173,8 +173,6 @@ class Kind(Generic[P, S]):
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
-    elsewhere: Callable[[S], ReadPullRequest | None] = lambda _state: None  # where people decide what it waits for
-    said_elsewhere: Callable[[S, PullRequest, Deciders], tuple[Said, ...]] = lambda _state, _seen, _may: ()
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`
     held_up: Callable[[S], tuple[str, ...]] = lambda _state: ()  # what does not go on there, and why

@@ -9,8 +9,6 @@ from typing import Literal
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.pull_requests import read_first
-from loopwright.app.starts.lifecycle.sessions import began, ended, gates_in_time
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put
@@ -84,28 +82,16 @@ def points(state: LifecycleState, more: int) -> tuple[Point, ...]:
 def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
     """A session of one system: what is known is read first, and at the end it is handed over."""
     before: LifecycleState = seen.now.state
-    prepared = complete(_prepared(project, here, seen, turn))
-    if isinstance(prepared, StoppedBySignal):
-        return Turned(state=before, outcome="paused", stopped=prepared.exit_code)
     manner = Manner(unattended=turn.unattended, as_json=turn.quiet, upto=points(before, turn.transitions))
-    result = complete(driven(project, here, prepared, manner), last=True)
+    result = complete(driven(project, here, seen, manner), last=True)
     if isinstance(result, StoppedBySignal):
-        complete(ended(project, prepared.row.id, here.who, "interrupted", note))
-        note(f"Interrupted; nothing is lost. Go on with: loop run --loop {prepared.row.id}")
+        note(f"Interrupted; nothing is lost. Go on with: loop run --loop {seen.row.id}")
         return Turned(state=before, outcome="paused", stopped=result.exit_code)
     found = _told(result, before)
-    complete(ended(project, prepared.row.id, here.who, found.outcome, note))
     if not turn.quiet:
         for line in found.lines:
             put(line)
     return found
-
-
-async def _prepared(project: Project, here: Here, seen: View, turn: Turn) -> View:
-    asks = here.asks and not turn.unattended
-    seen = await read_first(project, seen, note)
-    seen = await gates_in_time(project, seen, here.who, note, attended=asks)
-    return await began(project, seen, here.who, note)
 
 
 def _told(result: Driven, before: LifecycleState) -> Turned:

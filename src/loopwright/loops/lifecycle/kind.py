@@ -5,9 +5,10 @@ from __future__ import annotations
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.lifecycle import brief, closing, opinions, proposing
+from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
+from loopwright.loops.lifecycle.gate_rules import DEPLOY
 from loopwright.loops.lifecycle.gating import GATES, called_for
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState
@@ -38,9 +39,15 @@ def _status(state: LifecycleState) -> StatusFacts:
         system={"id": system.id, "name": system.name},
         capability=capability,
         failures=(state.retries, state.total, resolved),
-        gates=dict.fromkeys(called_for(state), "pending"),
+        gates=dict.fromkeys((*called_for(state), *_adopted(state)), "pending"),
         activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
     )
+
+
+def _adopted(state: LifecycleState) -> tuple[str, ...]:
+    """What another tool waited for; deploy comes when it is due."""
+    earlier = state.plan.earlier
+    return tuple(gate for gate in earlier.pending if gate != DEPLOY) if earlier else ()
 
 
 def _explained(state: LifecycleState) -> tuple[str, ...]:
@@ -54,13 +61,14 @@ def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
 
 
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
-    return f"domain-memory/{state.plan.domain}/systems/{state.plan.system.id}/loop-state.json"
+    return files.state_paths(state)[0]
 
 
 KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     loop=LIFECYCLE,
     limits="lifecycle",
-    porch=(),
+    porch=("loopwright.app.starts.lifecycle.adoption",),
+    sessions="loopwright.app.starts.lifecycle.sessions",
     words=Words(
         counter="transition",
         promise="COMPLETE",
@@ -79,10 +87,12 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     result=closing.result,
     unresolved=_blocked,
     told_when_stopped=_blocked,
-    elsewhere=proposing.elsewhere,
-    said_elsewhere=opinions.heard,
     status=_status,
     rules=_RULES,
     held_up=_explained,
+    files=files.render,
+    past=past.folded,
+    notes=files.notes,
+    doors=files.doors,
     tells_more=_tells_more,
 )

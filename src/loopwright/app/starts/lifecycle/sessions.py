@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
+from loopwright.app.starts.lifecycle.edits import with_edit
+from loopwright.app.starts.lifecycle.memory import remembered
+from loopwright.app.starts.lifecycle.pull_requests import read_first
 from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
 from loopwright.kernel.actions import AwaitGate
@@ -18,9 +21,16 @@ from loopwright.loops.course import Station
 Failed = Callable[[str], None]
 
 
-async def began(project: Project, seen: View, by: str, failed: Failed) -> View:
-    """Cold boot: the first of what the log has of this session."""
-    said = SessionMarked(mark="began", why="cold boot", by=by)
+async def began(project: Project, seen: View, by: str, failed: Failed, *, attended: bool) -> View:
+    """What a person edited, what was decided on the pull request, gates whose time is over, then the cold boot: before
+    the first decision. Where somebody is there, time does not close a gate."""
+    if seen.is_over:
+        return seen
+    seen = await with_edit(project, seen, by, failed)
+    seen = await read_first(project, seen, failed)
+    if not attended:
+        seen = await gates_in_time(project, seen, by, failed)
+    said = SessionMarked(mark="began", why="cold boot", text=remembered(project, seen), by=by)
     return await take_in(project, seen, said, failed) or seen
 
 
@@ -30,14 +40,22 @@ async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Faile
     if seen.is_over:
         return
     try:
-        await take_in(project, seen, SessionMarked(mark="ended", why=why, by=by), failed)
+        await take_in(project, seen, SessionMarked(mark="ended", why=why or why_ended(seen), by=by), failed)
     except EngineError as error:
         failed(str(error))
 
 
-async def gates_in_time(project: Project, seen: View, by: str, failed: Failed, *, attended: bool) -> View:
-    """A gate that nobody has decided in time is closed: the system is blocked. Not where a person is there."""
-    if attended or seen.now.state.course.station is not Station.GATE:
+def why_ended(seen: View) -> str:
+    """In the words of its handoff."""
+    station = seen.now.state.course.station
+    if station is Station.GATE:
+        return "gate"
+    return "blocked" if seen.standpoint.state == "BLOCKED" else "cap"
+
+
+async def gates_in_time(project: Project, seen: View, by: str, failed: Failed) -> View:
+    """A gate that nobody has decided in time is closed: the system is blocked."""
+    if seen.now.state.course.station is not Station.GATE:
         return seen
     limit = Settings.from_json(seen.now.settings).lifecycle.gate_timeout
     opened = gates_opened(await project.store.read(seen.row.id))

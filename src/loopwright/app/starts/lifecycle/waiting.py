@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loopwright.app.loops import View, listed, whole_view
 from loopwright.app.project import Project
-from loopwright.app.pull_requests import read_first
+from loopwright.app.starts.lifecycle.pull_requests import read_first
 from loopwright.app.starts.lifecycle.sessions import Failed, gates_in_time
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.model import LoopId
@@ -33,9 +33,7 @@ async def taken_up(own: Parked) -> View | None:
 async def awaited(own: Parked, poll: float) -> View | None:
     """As `taken_up`, once one can: decided, or closed because nobody decided in time. None: none is at a gate."""
     while True:
-        found = [
-            await gates_in_time(own.project, each, own.by, own.failed, attended=False) for each in await _looked_at(own)
-        ]
+        found = [await gates_in_time(own.project, each, own.by, own.failed) for each in await _looked_at(own)]
         if ready := [each for each in found if _goes_on(each)]:
             return ready[0]
         if not any(each.now.state.course.station is Station.GATE for each in found):

@@ -1,4 +1,4 @@
-"""What people decided where a proposal is looked at, taken in before anything else is done with a loop."""
+"""What people decided on the pull request, taken in before anything else is done with a system."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from loopwright.app.project import Project
 from loopwright.app.said import record
 from loopwright.config.settings import Settings
 from loopwright.kernel.quoting import one_line
+from loopwright.loops.lifecycle.opinions import heard
+from loopwright.loops.lifecycle.proposing import elsewhere
 
 
 async def read_first(project: Project, seen: View, failed: Callable[[str], None]) -> View:
-    """The loop with what was said there on record. Where nothing is waited for, or nobody can be asked, as it is."""
-    wanted = seen.kind.elsewhere(seen.now.state)
+    """The system with what was said there on record. Where nothing is waited for, or nobody can be asked, as it is."""
+    wanted = elsewhere(seen.now.state)
     if wanted is None or seen.alive is not None:
         return seen
     pinned = began_with(seen.base, seen.now.rules)
@@ -27,6 +29,6 @@ async def read_first(project: Project, seen: View, failed: Callable[[str], None]
         why = one_line(answer.failed, 300) or "it is not there"
         failed(f"pull request #{wanted.number} of loop {seen.row.id} could not be read: {why}")
         return seen
-    for said in seen.kind.said_elsewhere(seen.now.state, answer.seen, await deciders(project, seen)):
+    for said in heard(seen.now.state, answer.seen, await deciders(project, seen)):
         seen = await record(project, seen, said, failed) or seen
     return seen
