@@ -1,6 +1,7 @@
 """A small system whose agents only leave what is asked of them, in a repository that is on the stand-in for GitHub."""
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +12,14 @@ from loopwright.loops.lifecycle.skills import SKILLS
 from tests.adapters.forges.github_stand_in import GithubStandIn, HubPull, github_of
 from tests.cli.projects import Done, Sample
 
-CONFIG = """\
+_CHECK = """\
+import pathlib, sys
+place = pathlib.Path("orders/create.py")
+known = {}
+exec(place.read_text() if place.exists() else "", known)
+sys.exit("create" in known and known["create"]("a") != {"name": "a"})
+"""
+CONFIG = f"""\
 version = 1
 [agents.script]
 kind = "rehearsal"
@@ -19,7 +27,7 @@ scenario = "scenario.toml"
 [roles]
 default = "script"
 [checks.test]
-run = ["true"]
+run = [{json.dumps(sys.executable)}, "check.py"]
 trust = "exit-code"
 [workspace]
 product = ["orders/**", "pyproject.toml"]
@@ -61,6 +69,8 @@ class HostedSystem:
 @contextmanager
 def hosted_system(path: Path) -> Iterator[HostedSystem]:
     sample = Sample.create(path / "repo", _scenario(), CONFIG)
+    sample.repo.write("check.py", _CHECK)
+    sample.repo.commit("Check it")
     with github_of(sample.repo, path) as (hub, env):
         hosted = HostedSystem(sample, hub, env)
         hosted.loop("queue", "add", "Orders", "--capability", "create", "--issue", "7")

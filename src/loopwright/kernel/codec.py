@@ -195,10 +195,8 @@ def _sequence(args: tuple[Any, ...]) -> Decoder:
             raise DecodeError(f"{where}: expected a list, found {type(data).__name__}")
         if not is_open and len(data) != len(items):
             raise DecodeError(f"{where}: expected {len(items)} values, found {len(data)}")
-        each = items * len(data) if is_open else items
-        return tuple(
-            item(value, f"{where}[{index}]") for index, (item, value) in enumerate(zip(each, data, strict=True))
-        )
+        pairs = zip(items * len(data) if is_open else items, data, strict=True)
+        return tuple(item(value, f"{where}[{index}]") for index, (item, value) in enumerate(pairs))
 
     return read
 

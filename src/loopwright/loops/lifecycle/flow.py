@@ -84,8 +84,9 @@ def _ground(state: LifecycleState) -> LifecycleState | None:
         return None
     paths = tuple(change.path for change in gate.because)
     if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
-        state = gating.closed(state, gate)
-        return None if paths == state.scaffolded else begun(replace(state, scaffolded=paths), Step.GROUND)
+        if gate.evidence == state.grounded:
+            return None
+        return begun(replace(gating.closed(state, gate), scaffolded=paths, grounded=gate.evidence), Step.GROUND)
     return c.at_the_gate(state)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.kernel.actions import MergePullRequest, OpenPullRequest, ReadPullRequest
 from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
+from loopwright.kernel.risks import Risk
 from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.opinions import AT_THE_TERMINAL, CHECKLIST
 from loopwright.loops.lifecycle.people import is_waiting
@@ -117,8 +118,12 @@ def _tests(state: LifecycleState) -> list[str]:
 def _risks(state: LifecycleState) -> list[str]:
     if not state.risks:
         return []
-    places = (f"- {one_line(each.gate)}: `{each.file}:{each.line}` ({one_line(each.rule)})" for each in state.risks)
+    places = (f"- {one_line(each.gate)}: `{_place(each)}` ({one_line(each.rule)})" for each in state.risks)
     return ["### What calls for a gate", *list(places)[:_SHOWN], ""]
+
+
+def _place(risk: Risk) -> str:
+    return f"{risk.file}:{risk.line}" if risk.line else risk.file
 
 
 def comment(state: LifecycleState) -> str:
@@ -139,7 +144,7 @@ _HOW = {
 
 def _request(gate: str, why: str, evidence: str, state: LifecycleState) -> str:
     places = [risk for risk in state.risks if risk.gate == gate][:_SHOWN]
-    lines = "".join(f"\n- `{each.file}:{each.line}` {one_line(each.text, 120)}" for each in places)
+    lines = "".join(f"\n- `{_place(each)}`: {one_line(each.text or each.rule, 120)}" for each in places)
     how = _HOW.get(gate, f'Approve with a comment: "{gate} approved".')
     if gate in AT_THE_TERMINAL:
         how = f"This one is decided where the loop runs: `loop approve {gate}@{evidence}`."

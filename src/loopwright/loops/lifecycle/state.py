@@ -192,6 +192,7 @@ class LifecycleState:
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
     scaffolded: tuple[str, ...] = ()  # what a person approved of the scaffold: it judges
+    grounded: str = ""  # and the evidence of that: other content of the same files is another question
     held_on: str = ""  # the branch with what was held back
     merged: Commit = NO_COMMIT
     deployed: bool = False
