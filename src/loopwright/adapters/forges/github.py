@@ -125,12 +125,23 @@ class _Hub:
         if isinstance(said, Fault):
             return None if _UNKNOWN in said.text else said
         page = _taken(lambda: page_of(said))
-        if isinstance(page, Fault) or page.seen.state != "open" or isinstance(positions, Fault):
+        if isinstance(page, Fault) or isinstance(positions, Fault):
             return positions if isinstance(positions, Fault) else page
-        head = positions.get(_short(wanted.branch), page.seen.head)
         tip = positions.get(_short(wanted.target), NO_COMMIT)
+        if missing := await self._brought_here(wanted, tip, page.seen.merged_as):
+            return missing
+        if page.seen.state != "open":
+            return page
+        head = positions.get(_short(wanted.branch), page.seen.head)
         has_more = await uninterrupted(lambda: _lacks(self.ground, head, tip))
         return replace(page, seen=replace(page.seen, head=head, onto=tip if has_more else NO_COMMIT))
+
+    async def _brought_here(self, wanted: Asked, *commits: Commit) -> Fault | None:
+        """What was merged is deployed from here, and what the target has by now is what the work is to fit to."""
+        wanted_here = [commit for commit in commits if commit]
+        if await uninterrupted(lambda: all(_is_here(self.ground, commit) for commit in wanted_here)):
+            return None
+        return await self.remote.fetch(_short(wanted.target))
 
 
 def _taken(parse: Callable[[], T]) -> T | Fault:

@@ -14,7 +14,7 @@ from loopwright.kernel.events import GateDecided, Said, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED, gate_key
 from loopwright.kernel.model import Commit
 from loopwright.kernel.proposals import Deciders, Opinion, PullRequest
-from loopwright.loops.course import GateRecord
+from loopwright.loops.course import GateRecord, Station
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.gate_rules import DATABASE, DEPLOY, EXTERNAL, SECURITY
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -38,7 +38,8 @@ class Request:
 def heard(state: LifecycleState, seen: PullRequest, may: Deciders) -> tuple[Said, ...]:
     """What is to be recorded of the pull request while gates are waited for."""
     if why := _not_as_it_was(state, seen):
-        return (StateEdited(subject="proposal", value=why, by="the pull request"),)
+        told = StateEdited(subject="proposal", value=why, by="the pull request")
+        return (told,) if state.course.station is Station.GATE else ()  # else it is blocked already
     waited = tuple(gate for gate in gating.blocking(state) if gate.evidence in state.requested)
     return decisions(waited, seen, Request(asked=state.asked, commit=state.landed, may=may))
 
