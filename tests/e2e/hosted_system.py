@@ -1,4 +1,4 @@
-"""A small system whose agents only leave what is asked of them, in a repository that is on the stand-in for GitHub."""
+"""A small system whose agents only leave what is asked of them; its repository may be on the stand-in for GitHub."""
 
 import json
 import sys
@@ -33,7 +33,6 @@ trust = "exit-code"
 product = ["orders/**", "pyproject.toml"]
 [forge]
 kind = "github"
-poll = "1s"
 [lifecycle]
 scaffold = "trust"
 [gates.architecture]
@@ -66,15 +65,20 @@ class HostedSystem:
         return self.hub.pulls[1]
 
 
-@contextmanager
-def hosted_system(path: Path) -> Iterator[HostedSystem]:
-    sample = Sample.create(path / "repo", _scenario(), CONFIG)
+def small_system(path: Path, config: str = CONFIG) -> Sample:
+    """One system in the queue of a repository, and nothing of it done."""
+    sample = Sample.create(path / "repo", _scenario(), config)
     sample.repo.write("check.py", _CHECK)
     sample.repo.commit("Check it")
+    sample.loop("queue", "add", "Orders", "--capability", "create", "--issue", "7")
+    return sample
+
+
+@contextmanager
+def hosted_system(path: Path) -> Iterator[HostedSystem]:
+    sample = small_system(path)
     with github_of(sample.repo, path) as (hub, env):
-        hosted = HostedSystem(sample, hub, env)
-        hosted.loop("queue", "add", "Orders", "--capability", "create", "--issue", "7")
-        yield hosted
+        yield HostedSystem(sample, hub, env)
 
 
 def _scenario() -> str:
@@ -83,13 +87,12 @@ def _scenario() -> str:
 
 def _skill(name: str) -> str:
     skill = SKILLS[name]
-    if not skill.leaves or name in ("scaffold", "implement"):
+    if not skill.leaves:
         return ""
     text = _VALIDATION if skill.section else f"# {name}\n\nWhat was found out about it.\n"
-    place = skill.leaves.replace("{system}", "sys-001")
     return (
         f'[[step]]\nrole = "skill"\nskill = "{name}"\nrepeat = true\n'
-        f"edits = [{{ path = {json.dumps(f'{_SYSTEM}/{place}')}, content = {json.dumps(text)} }}]\n"
+        f"edits = [{{ path = {json.dumps(f'{_SYSTEM}/{skill.leaves}')}, content = {json.dumps(text)} }}]\n"
         f'result = {{ status = "done", summary = "{name}", verdict = "pass" }}\n'
     )
 
