@@ -435,7 +435,7 @@ class World:
             case AwaitGate():
                 return approves(action)
             case OpenPullRequest():
-                return seen()(action)
+                return seen(asked="1")(action)
             case MergePullRequest() | ReadPullRequest():
                 return seen(state="merged", merged_as=Commit("merged"))(action)
             case RunOnce():

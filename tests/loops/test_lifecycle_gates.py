@@ -231,13 +231,13 @@ def test_where_people_look_elsewhere_it_is_proposed_before_they_are_waited_for()
         lc.calls_for(lc.risk("external")),
         mode="autonomous",
         forge="github",
-        reviewers=(("external", "lee"), ("deploy", "kim"), ("deploy", "lee")),
+        reviewers=(("external", ("lee",)), ("deploy", ("kim", "lee"))),
     )
     wanted = played.until(OpenPullRequest)
     assert (wanted.draft, wanted.labels, wanted.reviewers) == (True, ("needs:external-review",), ("lee",))
     assert wanted.commit == played.state.landed
     assert wanted.comment.startswith("## External Review Requested\n\na third party is called: 1 place in the change:")
-    assert "- `src/a.py:2` import auth" in wanted.comment
+    assert "- `src/a.py:2`: import auth" in wanted.comment
     assert wanted.body.endswith("### What calls for a gate\n- external: `src/a.py:2` (sample)\n\n")
     played.play()
     final = played.asked(OpenPullRequest)[-1]

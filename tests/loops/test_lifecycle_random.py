@@ -196,7 +196,7 @@ class Unruly(lc.World):
         return Checkpointed(key=NO_KEY, commit=commit, tree=tree, protected=change, evidence=evidence(change))
 
     def _forge(self) -> lc.Reply:
-        asked = Opinion(by="kim", said="changes-requested", text="names")
+        asked = Opinion(by="kim", said="changes-requested", text="names", at="2", inside=True)
         moved = self.commit()
         return self.dice.choice(
             (

@@ -151,9 +151,9 @@ def test_a_branch_that_somebody_pushed_to_needs_a_person() -> None:
 
 def test_who_asks_for_changes_takes_the_approval_back() -> None:
     asked = (
-        Opinion(by="lee", said="approved"),
-        Opinion(by="kim", said="changes-requested", text="names are unclear"),
-        Opinion(by="kim", said="commented", text="see above"),
+        Opinion(by="lee", said="approved", at="2", inside=True),
+        Opinion(by="kim", said="changes-requested", text="names are unclear", at="2", inside=True),
+        Opinion(by="kim", said="commented", text="see above", at="3", inside=True),
     )
     played = lc.world(merges(lc.seen(opinions=asked)))
     assert "SHIP>IMPLEMENT" in played.moves
@@ -161,8 +161,8 @@ def test_who_asks_for_changes_takes_the_approval_back() -> None:
     assert played.state.course.refusals == ("A person rejected the gate deploy: names are unclear",)
 
 
-def test_what_was_asked_of_an_earlier_commit_is_no_no_to_this_one() -> None:
-    old = (Opinion(by="kim", said="changes-requested", commit=Commit("c001")),)
+def test_what_was_asked_before_this_was_proposed_is_no_no_to_it() -> None:
+    old = (Opinion(by="kim", said="changes-requested", commit=Commit("c001"), at="0", inside=True),)
     played = lc.world(merges(lc.seen(opinions=old)))
     assert (played.stage, played.state.history) == ("COMPLETE", ())
 
@@ -290,7 +290,7 @@ def test_the_queue_hears_where_it_is() -> None:
     closed = lc.world(merges(lc.seen(state="closed")))
     closed.say(lc.says("resume")).play()
     assert told(closed) == ['"review"}', '"blocked"}', '"in-progress"}', '"review"}', '"complete"}']
-    back = lc.world(merges(lc.seen(opinions=(Opinion(by="kim", said="changes-requested"),))))
+    back = lc.world(merges(lc.seen(opinions=(Opinion(by="kim", said="changes-requested", at="2", inside=True),))))
     assert told(back) == ['"review"}', '"in-progress"}', '"review"}', '"complete"}']
 
 

@@ -11,6 +11,7 @@ from loopwright.app.project import Project
 from loopwright.config.settings import Settings
 from loopwright.kernel.events import Created, GateDecided
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.proposals import Deciders
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import event_of
 
@@ -52,6 +53,14 @@ async def objection_to(project: Project, loop: LoopId, said: GateDecided) -> str
     root = await view(project, root_of(await named(project, loop)))
     wanted = await _wanted(project, root, said.gate)
     return "" if wanted.is_open else objection(said, git_names(project.environ, project.root), wanted)
+
+
+async def deciders(project: Project, root: View) -> Deciders:
+    """Who may decide where people look at it elsewhere."""
+    settings = Settings.from_json(root.now.settings) if root.now.settings else Settings()
+    named = tuple((gate.name, gate.approvers) for gate in settings.gates if gate.approvers)
+    starter = (await _wanted(project, root, "")).started_by if settings.lifecycle.four_eyes else ""
+    return Deciders(approvers=named, starter=starter.rpartition("@")[0] or starter)
 
 
 async def _wanted(project: Project, root: View, gate: str) -> Deciding:

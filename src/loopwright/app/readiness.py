@@ -47,13 +47,17 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
 
 
 @asynccontextmanager
-async def about_to_drive(project: Project, loop: View, who: str, failed: Callable[[str], None]) -> AsyncIterator[Ready]:
-    """The loop as `make_ready` gives it, with what its kind does before and after every drive, however that ends."""
+async def about_to_drive(
+    project: Project, loop: View, who: str, failed: Callable[[str], None], *, attended: bool = False
+) -> AsyncIterator[Ready]:
+    """The loop as `make_ready` gives it, with what its kind does before and after every drive, however that ends.
+
+    `attended`: somebody is there to be asked."""
     if not loop.kind.sessions:
         yield await make_ready(project, loop, failed)
         return
     session = import_module(loop.kind.sessions)
-    seen: View = await session.began(project, loop, who, failed)
+    seen: View = await session.began(project, loop, who, failed, attended=attended)
     try:
         yield await make_ready(project, seen, failed)
     except asyncio.CancelledError:

@@ -30,6 +30,11 @@ async def take_in(project: Project, seen: View, said: Said, failed: Callable[[st
     """
     if isinstance(said, GateDecided) and (why := await objection_to(project, seen.row.id, said)):
         raise Forbidden(f"{why}; nothing was recorded")
+    return await record(project, seen, said, failed)
+
+
+async def record(project: Project, seen: View, said: Said, failed: Callable[[str], None]) -> View | None:
+    """As `take_in`, of what was settled to be theirs to say."""
     publisher = await publisher_of(project, failed, seen, seen.listed.among)
     heard = await hear(project.store, project.loops, seen.opened, said, publisher)
     if heard is None:

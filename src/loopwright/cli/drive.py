@@ -135,10 +135,10 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[objec
 
 async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
-    async with about_to_drive(project, loop, here.who, note) as ready:
+    asked = here.who if here.asks and not manner.unattended else ""
+    async with about_to_drive(project, loop, here.who, note, attended=bool(asked)) as ready:
         start, newest = ready.seen, Newest()
         async with watched(project, here, start, newest, ready.publisher) as watching:
-            asked = here.who if here.asks and not manner.unattended else ""
             world, heard = peopled(project, ready, watching, asked)
             halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:

@@ -257,6 +257,7 @@ class OpenPullRequest:
     body: str
     draft: bool = False
     labels: tuple[str, ...] = ()
+    settled: tuple[str, ...] = ()  # labels that no longer hold
     reviewers: tuple[str, ...] = ()
     comment: str = ""
     why: str = ""

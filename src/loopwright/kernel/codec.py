@@ -186,12 +186,17 @@ def _optional(kind: Any) -> Decoder:
 
 
 def _sequence(args: tuple[Any, ...]) -> Decoder:
-    item = _decoder(args[0])
+    """Of any length where it ends in `...`, else of exactly these."""
+    items = [_decoder(arg) for arg in args if arg is not ...]
+    is_open = len(items) < len(args)
 
     def read(data: Any, where: str) -> Any:
         if not isinstance(data, list):
             raise DecodeError(f"{where}: expected a list, found {type(data).__name__}")
-        return tuple(item(value, f"{where}[{index}]") for index, value in enumerate(data))
+        if not is_open and len(data) != len(items):
+            raise DecodeError(f"{where}: expected {len(items)} values, found {len(data)}")
+        pairs = zip(items * len(data) if is_open else items, data, strict=True)
+        return tuple(item(value, f"{where}[{index}]") for index, (item, value) in enumerate(pairs))
 
     return read
 

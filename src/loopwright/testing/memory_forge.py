@@ -54,7 +54,8 @@ class MemoryForge:
             pull.base = self.branches.get(wanted.target, NO_COMMIT)
         pull.seen = replace(pull.seen, head=wanted.commit, draft=wanted.draft)
         pull.title, pull.body = wanted.title or pull.title, wanted.body or pull.body
-        pull.labels = tuple(dict.fromkeys((*pull.labels, *wanted.labels)))
+        labels = dict.fromkeys((*pull.labels, *wanted.labels))
+        pull.labels = tuple(each for each in labels if each not in wanted.settled)
         pull.reviewers = tuple(dict.fromkeys((*pull.reviewers, *wanted.reviewers)))
         pull.comments = tuple(dict.fromkeys((*pull.comments, *filter(None, (wanted.comment,)))))
         return PullRequestSeen(key=wanted.key, seen=self._now(pull))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -65,17 +66,26 @@ class GithubStandIn:
     faults: list[tuple[int, str]] = field(default_factory=list)  # the next answers: a status and a message
     protected: str = ""  # why nothing is merged
     labels: list[str] = field(default_factory=lambda: ["a", "bug"])  # that the repository has
+    strangers: list[str] = field(default_factory=list)  # who do not belong to it
+    said: int = 0  # so many things; each a second after the other
 
     def head_of(self, pull: HubPull) -> str:
         return pull.head or self.branches.position(pull.branch)
 
     def say(self, number: int, by: str, text: str) -> None:
-        self.pulls[number].comments.append({"author": {"login": by}, "body": text})
+        self.pulls[number].comments.append({**self._by(by), "body": text, "createdAt": self._at()})
 
     def review(self, number: int, by: str, state: str, text: str = "") -> None:
         commit = self.head_of(self.pulls[number])
-        said = {"author": {"login": by}, "state": state, "body": text, "commit": {"oid": commit}}
+        said = {**self._by(by), "state": state, "body": text, "commit": {"oid": commit}, "submittedAt": self._at()}
         self.pulls[number].reviews.append(said)
+
+    def _by(self, login: str) -> Data:
+        return {"author": {"login": login}, "authorAssociation": "NONE" if login in self.strangers else "MEMBER"}
+
+    def _at(self) -> str:
+        self.said += 1
+        return f"2026-02-05T10:{self.said // 60:02}:{self.said % 60:02}Z"
 
     def merge(self, number: int) -> None:
         pull = self.pulls[number]
@@ -157,7 +167,7 @@ class GithubStandIn:
                 raise RefusedError({"resource": "Label", "code": "already_exists", "field": "name"})
             self.labels.append(body["name"])
             return body
-        found = re.fullmatch(r"(?:pulls|issues)/(\d+)(?:/(\w+))?", whole)
+        found = re.fullmatch(r"(?:pulls|issues)/(\d+)(?:/(\w+))?(?:/([\w:%-]+))?", whole)
         assert found is not None, path
         pull = self._numbered(int(found[1]))
         match method, found[2]:
@@ -166,7 +176,12 @@ class GithubStandIn:
             case "POST", "labels":
                 assert set(body["labels"]) <= set(self.labels), "such a label was never made"
                 pull.labels += body["labels"]
+            case "DELETE", "labels":
+                pull.labels.remove(unquote(found[3]))
+                return [{"name": label} for label in pull.labels]
             case "POST", "requested_reviewers":
+                if "nobody" in body["reviewers"]:
+                    raise RefusedError("Reviews may only be requested from collaborators.")
                 pull.requested += body["reviewers"] + [f"{OWNER}/{team}" for team in body["team_reviewers"]]
             case _:
                 raise AssertionError(f"{method} {path}")
@@ -197,6 +212,7 @@ class GithubStandIn:
             "body": pull.body,
             "isDraft": pull.draft,
             "isCrossRepository": False,
+            "author": {"login": "loop-bot"},
             "headRefName": pull.branch,
             "headRefOid": head,
             "baseRefName": pull.target,
@@ -247,7 +263,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.readline()
         return body
 
-    do_GET = do_POST = do_PATCH = _answer  # noqa: N815 - so the server looks for them
+    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815 - so the server looks for them
 
     def address_string(self) -> str:
         return "gh"

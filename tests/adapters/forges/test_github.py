@@ -59,6 +59,7 @@ def hosted(repo: Repository, tmp_path: Path) -> Iterator[Hosted]:
 def test_what_people_and_checks_say_of_it_comes_back(hosted: Hosted) -> None:
     commit = hosted.commit()
     hosted.open(commit, comment="Please look.", reviewers=("ada", "acme/security"))
+    hosted.hub.strangers.append("bob")
     hosted.hub.review(1, "ada", "CHANGES_REQUESTED", "Line 3.")
     hosted.hub.say(1, "bob", "Fine by me.")
     hosted.hub.pulls[1].checks += [
@@ -68,8 +69,10 @@ def test_what_people_and_checks_say_of_it_comes_back(hosted: Hosted) -> None:
     seen = hosted.read(commit).seen
     assert (seen.red, seen.pending) == (("test",), ("ci/slow",))
     assert seen.opinions == (
-        Opinion(by="ada", said="changes-requested", text="Line 3.", commit=commit),
-        Opinion(by="bob", said="commented", text="Fine by me."),
+        Opinion(
+            by="ada", said="changes-requested", text="Line 3.", commit=commit, at="2026-02-05T10:00:02Z", inside=True
+        ),
+        Opinion(by="bob", said="commented", text="Fine by me.", at="2026-02-05T10:00:03Z"),
     )
     hosted.hub.pulls[1].requested.remove("ada")  # as GitHub does when somebody has reviewed it
     hosted.open(commit, reviewers=("ada", "acme/security"))

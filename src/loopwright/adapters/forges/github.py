@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote
 
 from loopwright.adapters.forges.github_json import FIELDS, BranchPull, PullPage, listed, marked, page_of
 from loopwright.adapters.forges.github_remote import GithubRemote, remote_of
@@ -94,6 +95,21 @@ class _Hub:
                 return made
         return await self.api(f"issues/{number}/labels", fed={"labels": labels})
 
+    async def unlabel(self, number: str, labels: list[str]) -> str | Fault:
+        for label in labels:
+            gone = await self.api(f"issues/{number}/labels/{quote(label, safe='')}", "--method", "DELETE", fed={})
+            if isinstance(gone, Fault):
+                return gone
+        return ""
+
+    async def request(self, number: str, reviewers: list[str]) -> str | Fault:
+        """Each by itself: one whom GitHub does not know keeps nobody else from being asked, and holds nothing up."""
+        for each in reviewers:
+            asked = await self.api(f"pulls/{number}/requested_reviewers", fed=_by_kind([each]))
+            if isinstance(asked, Fault) and asked.away:
+                return asked
+        return ""
+
     async def of_branch(self, branch: str) -> list[BranchPull] | Fault:
         """The newest first."""
         fields = ("--json", "number,state,headRefOid,isCrossRepository")
@@ -109,12 +125,23 @@ class _Hub:
         if isinstance(said, Fault):
             return None if _UNKNOWN in said.text else said
         page = _taken(lambda: page_of(said))
-        if isinstance(page, Fault) or page.seen.state != "open" or isinstance(positions, Fault):
+        if isinstance(page, Fault) or isinstance(positions, Fault):
             return positions if isinstance(positions, Fault) else page
-        head = positions.get(_short(wanted.branch), page.seen.head)
         tip = positions.get(_short(wanted.target), NO_COMMIT)
+        if missing := await self._brought_here(wanted, tip, page.seen.merged_as):
+            return missing
+        if page.seen.state != "open":
+            return page
+        head = positions.get(_short(wanted.branch), page.seen.head)
         has_more = await uninterrupted(lambda: _lacks(self.ground, head, tip))
         return replace(page, seen=replace(page.seen, head=head, onto=tip if has_more else NO_COMMIT))
+
+    async def _brought_here(self, wanted: Asked, *commits: Commit) -> Fault | None:
+        """What was merged is deployed from here, and what the target has by now is what the work is to fit to."""
+        wanted_here = [commit for commit in commits if commit]
+        if await uninterrupted(lambda: all(_is_here(self.ground, commit) for commit in wanted_here)):
+            return None
+        return await self.remote.fetch(_short(wanted.target))
 
 
 def _taken(parse: Callable[[], T]) -> T | Fault:
@@ -186,7 +213,14 @@ async def _up_to_date(hub: _Hub, wanted: OpenPullRequest, number: int) -> PullRe
     steps = _due(hub, wanted, page)
     fault = await _first_fault(steps)
     after = await hub.page(number, wanted) if steps else page
-    return _told(wanted, page if isinstance(after, Fault) else after, fault)
+    return _told(wanted, page if isinstance(after, Fault) else _with_request(after, wanted), fault)
+
+
+def _with_request(page: PullPage | None, wanted: OpenPullRequest) -> PullPage | None:
+    """When the comment was made: what people said before it, they did not say of this."""
+    if page is None or not wanted.comment:
+        return page
+    return replace(page, seen=replace(page.seen, asked=page.marks.get(marked(wanted.comment)[0], "")))
 
 
 async def _first_fault(steps: list[Step]) -> Fault | None:
@@ -203,6 +237,7 @@ def _due(hub: _Hub, wanted: OpenPullRequest, page: PullPage) -> list[Step]:
     texts = {"title": wanted.title, "body": wanted.body}
     other = {name: text for name, text in texts.items() if text and text.strip() != getattr(page, name).strip()}
     labels = [label for label in wanted.labels if label not in page.labels]
+    settled = [label for label in wanted.settled if label in page.labels]
     mark, comment = marked(wanted.comment)
     reviewers = _to_ask(wanted, page)
     undo = ("--undo",) if wanted.draft else ()
@@ -210,19 +245,20 @@ def _due(hub: _Hub, wanted: OpenPullRequest, page: PullPage) -> list[Step]:
         (other, lambda: hub.api(f"pulls/{number}", "--method", "PATCH", fed=other)),
         (wanted.draft != page.seen.draft, lambda: hub.pr("ready", number, *undo)),
         (labels, lambda: hub.label(number, labels)),
-        (reviewers, lambda: hub.api(f"pulls/{number}/requested_reviewers", fed=_by_kind(reviewers))),
+        (settled, lambda: hub.unlabel(number, settled)),
         (
             wanted.comment and mark not in page.marks,
             lambda: hub.pr("comment", number, "--body-file", "-", fed=comment),
         ),
+        (reviewers, lambda: hub.request(number, reviewers)),
     )
     return [step for is_due, step in steps if is_due]
 
 
 def _to_ask(wanted: OpenPullRequest, page: PullPage) -> list[str]:
-    """Whoever was asked, or has said something of this commit, is not asked again."""
+    """Whoever was asked, or has said something of this commit, is not asked again; nor is its author, ever."""
     done = {each.by for each in page.seen.opinions if each.commit == wanted.commit and each.said != "commented"}
-    known = {each.lower() for each in done | page.requested}
+    known = {each.lower() for each in (*done, *page.requested, page.seen.author)}
     return [each for each in wanted.reviewers if each.lower() not in known]
 
 

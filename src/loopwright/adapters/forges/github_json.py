@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from loopwright.kernel.model import Commit
@@ -18,7 +18,7 @@ from loopwright.kernel.visible import visible
 
 FIELDS = (
     "number,url,state,isDraft,headRefOid,baseRefName,mergeCommit,reviews,comments,statusCheckRollup,labels"
-    ",reviewRequests,title,body"
+    ",reviewRequests,title,body,author"
 )
 _MARK = "<!-- loopwright:{} -->"
 _OURS = re.compile(r"<!-- loopwright:[0-9a-f]{16} -->")
@@ -32,6 +32,7 @@ _DECIDES: Mapping[str, Literal["approved", "changes-requested"]] = {
     "APPROVED": "approved",
     "CHANGES_REQUESTED": "changes-requested",
 }
+_INSIDE = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
 _STATES: Mapping[str, Literal["open", "merged", "closed"]] = {"OPEN": "open", "MERGED": "merged", "CLOSED": "closed"}
 
 Json = Mapping[str, Any]
@@ -47,7 +48,7 @@ class PullPage:
     body: str
     labels: frozenset[str]
     requested: frozenset[str]  # of whom a look is wanted: logins, and teams as `organization/team`
-    marks: frozenset[str]  # of comments that are ours
+    marks: Mapping[str, str]  # of comments that are ours, with the time of each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ def page_of(text: str) -> PullPage:
             head=Commit(_text(data.get("headRefOid"))),
             merged_as=Commit(_text(_inner(data, "mergeCommit", "oid"))),
             draft=data.get("isDraft") is True,
+            author=_text(_inner(data, "author", "login")),
             opinions=opinions_of(_objects(data.get("reviews")), comments),
             red=red,
             pending=pending,
@@ -99,8 +101,13 @@ def page_of(text: str) -> PullPage:
         body=_text(data.get("body")),
         labels=frozenset(_text(each.get("name")) for each in _objects(data.get("labels"))),
         requested=frozenset(map(_reviewer, _objects(data.get("reviewRequests")))),
-        marks=frozenset(mark for each in comments for mark in _OURS.findall(_text(each.get("body")))),
+        marks=dict(_marks(comments)),
     )
+
+
+def _marks(comments: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    for each in comments:
+        yield from ((mark, _text(each.get("createdAt"))) for mark in _OURS.findall(_text(each.get("body"))))
 
 
 def marked(comment: str) -> tuple[str, str]:
@@ -114,19 +121,29 @@ def opinions_of(reviews: Iterable[Json], comments: Iterable[Json]) -> tuple[Opin
     deciding: dict[str, Opinion] = {}
     said: list[Opinion] = []
     for review in reviews:
-        by, text = _text(_inner(review, "author", "login")), _said(review)
-        commit = Commit(_text(_inner(review, "commit", "oid")))
+        told = _opinion(review, "submittedAt")
         word = _DECIDES.get(_text(review.get("state")))
         if word is not None:
-            deciding.pop(by, None)
-            deciding[by] = Opinion(by=by, said=word, text=text, commit=commit)
-        elif review.get("state") == "COMMENTED" and text:
-            said.append(Opinion(by=by, said="commented", text=text, commit=commit))
+            deciding.pop(told.by, None)
+            deciding[told.by] = replace(told, said=word)
+        elif review.get("state") == "COMMENTED" and told.text:
+            said.append(told)
     for comment in comments:
         is_hidden = comment.get("isMinimized") is True or _OURS.search(_text(comment.get("body")))
-        if not is_hidden and (text := _said(comment)):
-            said.append(Opinion(by=_text(_inner(comment, "author", "login")), said="commented", text=text))
+        if not is_hidden and (told := _opinion(comment, "createdAt")).text:
+            said.append(told)
     return (*deciding.values(), *said[-_MOST:])
+
+
+def _opinion(data: Json, when: str) -> Opinion:
+    return Opinion(
+        by=_text(_inner(data, "author", "login")),
+        said="commented",
+        text=visible(_text(data.get("body")).strip()[:_LONGEST]),
+        commit=Commit(_text(_inner(data, "commit", "oid"))),
+        at=_text(data.get(when)),
+        inside=data.get("authorAssociation") in _INSIDE,
+    )
 
 
 def checks_of(rollup: Iterable[Json]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -158,10 +175,6 @@ def _is_pending(check: Json) -> bool:
 
 def _reviewer(request: Json) -> str:
     return _text(request.get("login")) or _text(request.get("slug"))
-
-
-def _said(data: Json) -> str:
-    return visible(_text(data.get("body")).strip()[:_LONGEST])
 
 
 def _inner(data: Json, name: str, field: str) -> object:

@@ -1,4 +1,4 @@
-"""The repository on GitHub as git reaches it: which remote that is, where its branches stand, and a push to it."""
+"""The repository on GitHub as git reaches it: which remote that is, where its branches stand, a push and a fetch."""
 
 from __future__ import annotations
 
@@ -50,6 +50,12 @@ class GithubRemote:
         if _REJECTED.search(readable(said.out)):
             return Fault(f"{branch} has commits at {self.name} that are not ours; look at them, or delete it there")
         return fault_of_git(said, self.name, self.host)
+
+    async def fetch(self, branch: str) -> Fault | None:
+        """All of the branch is here then; no ref of the person's moves."""
+        quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance")
+        said = await self._git("fetch", *quiet, "--refmap=", self.name, _HEADS + branch)
+        return None if said.code == 0 else fault_of_git(said, self.name, self.host)
 
     async def _git(self, *argv: str) -> Said:
         settings = (setting for setting in ALWAYS if not setting.startswith("protocol."))

@@ -76,7 +76,7 @@ def _with(pull: Pull, wanted: OpenPullRequest, target: str) -> Pull:
         body=wanted.body or pull.body,
         head=wanted.commit,
         draft=wanted.draft,
-        labels=tuple(dict.fromkeys((*pull.labels, *wanted.labels))),
+        labels=tuple(each for each in dict.fromkeys((*pull.labels, *wanted.labels)) if each not in wanted.settled),
         reviewers=tuple(dict.fromkeys((*pull.reviewers, *wanted.reviewers))),
         comments=(*pull.comments, *said),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import click
 
@@ -11,6 +11,7 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.lifecycle.creation import SystemRequest, init_system
 from loopwright.app.starts.lifecycle.domains import domain_of
+from loopwright.app.starts.lifecycle.waiting import Parked, awaited, taken_up
 from loopwright.cli.here import Here
 from loopwright.cli.loops.init import nothing_ready
 from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, turned
@@ -20,6 +21,7 @@ from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import Forbidden
+from loopwright.kernel.model import LoopId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,23 @@ class _Round:
     left: int
     systems: tuple[str, ...] = ()
     made: int = 0
-    parked: Turned | None = None  # the first that waits for a person while others go on
+    parked: dict[LoopId, Turned] = field(default_factory=dict)  # those that wait for a person while others go on
     last: Turned | None = None
+
+    def took(self, loop: LoopId, found: Turned) -> None:
+        system = found.state.plan.system.id
+        self.systems = self.systems if system in self.systems else (*self.systems, system)
+        self.made, self.left, self.last = self.made + found.made, self.left - found.made, found
+        self.parked.pop(loop, None)
+        if found.outcome in ("gate", "blocked", "waiting"):
+            self.parked[loop] = found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    loop_id: str
+    unattended: bool
+    wait: bool
 
 
 @click.command("run")
@@ -49,28 +66,29 @@ class _Round:
 @click.option("--max-transitions", type=count_to(100_000), default=None, metavar="N", help="Instead of `run_cap`.")
 @click.option("--domain", default="", metavar="NAME", help="Another domain than that of loop.toml.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@click.option("--wait", is_flag=True, help="At a gate, wait until it is decided elsewhere or `gate_timeout` is over.")
 @json_option(SystemsAnswer)
 @click.pass_obj
-def command(
-    here: Here, *, loop_id: str, max_transitions: int | None, domain: str, unattended: bool, as_json: bool
-) -> int:
+def command(here: Here, /, *, max_transitions: int | None, domain: str, as_json: bool, **given: object) -> int:
     """Drive the system that is under way, or claim the next that is ready.
 
     It stops when the system is COMPLETE or BLOCKED, at a gate, or after so many transitions. With `auto_continue` the
-    next ready system is begun then; one that waits at a gate lets the queue go on with others.
+    next ready system is begun then; one that waits at a gate lets the queue go on with others, and goes on itself once
+    the gate is open. With --wait nobody is asked here: decisions come from the pull request or another terminal.
     """
+    how = _How(**given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here, create=True) as project:
         started_by_people(project, here, "run")
         settings = settings_of(project)
         asked = SystemRequest(domain=domain_of(project, domain))
-        seen = complete(_first(project, settings, asked, loop_id))
+        seen = complete(_first(project, settings, asked, how.loop_id))
         if isinstance(seen, StoppedBySignal):
             return seen.exit_code
         if seen is None:
             raise Forbidden(nothing_ready(project, asked.domain))
-        turn = Turn(transitions=1, unattended=unattended, quiet=as_json)
+        turn = Turn(transitions=1, unattended=how.unattended or how.wait, quiet=as_json)
         ran = _Round(left=max_transitions or settings.lifecycle.run_cap)
-        code = _all(_Controller(project, here, settings, asked), seen, turn, ran)
+        code = _all(_Controller(project, here, settings, asked, how.wait), seen, turn, ran)
         return code if code is not None else _answered(ran, nothing_ready(project, asked.domain), as_json=as_json)
 
 
@@ -84,6 +102,7 @@ class _Controller:
     here: Here
     settings: Settings
     asked: SystemRequest
+    waits: bool
 
 
 def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
@@ -94,21 +113,34 @@ def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
         found = turned(own.project, own.here, following, replace(turn, transitions=ran.left))
         if found.stopped is not None:
             return found.stopped
-        ran.systems, ran.made, ran.last = (*ran.systems, found.state.plan.system.id), ran.made + found.made, found
-        ran.left -= found.made
-        if found.outcome in ("gate", "blocked", "waiting") and ran.parked is None:
-            ran.parked = found
-        if ran.left <= 0 or found.outcome in ("limit", "paused", "cancelled") or not own.settings.finish.auto_continue:
+        ran.took(following.row.id, found)
+        if ran.left <= 0 or found.outcome in ("limit", "paused", "cancelled"):
             break
-        more = complete(init_system(own.project, own.settings, own.asked, note))
+        more = complete(_following(own, ran, following.row.id))
         if isinstance(more, StoppedBySignal):
             return more.exit_code
         following = more
     return None
 
 
+async def _following(own: _Controller, ran: _Round, last: LoopId) -> View | None:
+    """The next that is ready, else one whose gate was decided meanwhile."""
+    if own.settings.finish.auto_continue:
+        more = await init_system(own.project, own.settings, own.asked, note)
+        if more is not None:
+            return more
+    if not own.waits:
+        others = tuple(loop for loop in ran.parked if loop != last)
+        return await taken_up(Parked(project=own.project, loops=others, by=own.here.who, failed=note))
+    for each in ran.parked.values():
+        if each.gate:
+            note(f"{each.state.plan.system.id} waits for {each.gate}; `loop gates` shows it")
+    waiting = Parked(project=own.project, loops=tuple(ran.parked), by=own.here.who, failed=note)
+    return await awaited(waiting, own.settings.forge.poll)
+
+
 def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
-    told = ran.parked or ran.last
+    told = next(iter(ran.parked.values()), ran.last)
     if told is None:
         raise Forbidden("nothing was run")
     answer = SystemsAnswer(

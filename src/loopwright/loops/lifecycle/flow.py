@@ -79,7 +79,10 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
 
 def _is_to_be_proposed(state: LifecycleState) -> bool:
     """Where people look at it elsewhere, they find it there before they are waited for."""
-    return state.plan.forge != "local" and state.proposal.head != state.landed
+    if state.plan.forge == "local":
+        return False
+    asked = {gate.evidence for gate in gating.blocking(state)} <= {*state.requested}
+    return state.proposal.head != state.landed or not asked
 
 
 def _ground(state: LifecycleState) -> LifecycleState | None:
@@ -125,10 +128,10 @@ def _shipped(state: LifecycleState) -> LifecycleState:
         return verified
     if missing := missing_skills(state):
         return _with_skill(state, missing[0])
-    if not state.proposal.number or state.proposal.draft or state.proposal.head != state.landed:
+    if not state.proposal.number or state.proposal.draft or state.proposal.head != state.landed or state.requested:
         return begun(state, Step.PROPOSE)
     if not state.merged:
-        return begun(state, Step.MERGE if state.plan.merges else Step.READ)
+        return begun(state, Step.MERGE if state.plan.merges and state.plan.forge == "local" else Step.READ)
     if not state.deployed and deploy_command(state):
         return begun(state, Step.DEPLOY)
     return going(state, Stage.COMPLETE, f"the pull request is merged as {state.merged[:12]}")

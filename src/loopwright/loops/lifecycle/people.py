@@ -26,6 +26,7 @@ _RESUME = Option(choice="resume", label="It is resolved: run again what blocked"
 _CONTINUE = Option(choice="continue", label="Grant more retries")
 _HISTORY = Option(choice="history", label="Show what was tried")
 _REVISE = Option(choice="revise", label="Go on with new guidance")
+PUT_BACK = "Put the pull request back as it was and resume, or cancel the system."
 _CANCEL = Option(choice="cancel", label="Cancel the system")
 _TARGET = Option(
     choice="target", label="Name the deploy target", how='target --text "npm publish"', needs="the deploy target"
@@ -104,7 +105,7 @@ def _retried_again(state: LifecycleState) -> LifecycleState:
 
 
 def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
-    waits = state.course.station is Station.GATE or _timed_out(state)
+    waits = is_waiting(state)
     if gate.ruling is Ruling.REJECTED:
         if gate.lasting:
             told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
@@ -119,6 +120,11 @@ def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
         state = moved(replace(state, blocked=None), stage)
         return onward(state)
     return onward(c.entered(state, state.phase, tries=state.course.trial.tries))
+
+
+def is_waiting(state: LifecycleState) -> bool:
+    """Whether a decision on a gate makes it go on, also one that came too late."""
+    return state.course.station is Station.GATE or _timed_out(state)
 
 
 def _timed_out(state: LifecycleState) -> bool:
@@ -175,6 +181,10 @@ def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
             names = ", ".join(gate.gate for gate in gating.blocking(state))
             why = f"The gate {names} was not decided in time"
             return blocked(c.steered(state, station=None), "gate-timeout", why, f"Decide on {names}.")
+        case "proposal":
+            if state.course.station is not Station.GATE:
+                raise refusal(state, event, "nothing is waited for there")
+            return blocked(c.steered(state, station=None), "proposal", event.value, PUT_BACK)
         case _:
             raise refusal(state, event, f"{event.subject!r} cannot be changed from outside")
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.actions import OpenPullRequest
+from loopwright.kernel.actions import MergePullRequest, OpenPullRequest, ReadPullRequest
 from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
+from loopwright.kernel.risks import Risk
 from loopwright.loops.lifecycle import gate_rules, gating
+from loopwright.loops.lifecycle.opinions import AT_THE_TERMINAL, CHECKLIST
+from loopwright.loops.lifecycle.people import is_waiting
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 
@@ -15,9 +18,10 @@ _SHOWN = 20  # lines of a list
 def wanted(state: LifecycleState, key: Key) -> OpenPullRequest:
     """Where people are still to look at it, a draft that says whom it waits for."""
     waits = gating.blocking(state)
-    labels = tuple(f"needs:{gate.gate}-review" for gate in waits)
+    labels = tuple(_label(gate.gate) for gate in waits)
+    decided = dict.fromkeys(_label(gate.gate) for gate in state.course.gates)
     names = {gate.gate for gate in waits} or {gate_rules.DEPLOY}
-    reviewers = tuple(dict.fromkeys(who for gate, who in state.plan.reviewers if gate in names))
+    approvers = dict.fromkeys(who for gate, each in state.plan.reviewers if gate in names for who in each)
     plan = state.plan
     return OpenPullRequest(
         key=key,
@@ -26,12 +30,50 @@ def wanted(state: LifecycleState, key: Key) -> OpenPullRequest:
         commit=state.landed,
         title=f"{plan.system.name} ({plan.system.id})",
         body=body(state),
-        draft=state.phase is not Stage.SHIP,
+        draft=bool(waits) or state.phase is not Stage.SHIP,
         labels=labels,
-        reviewers=reviewers,
+        settled=tuple(label for label in decided if label not in labels),
+        reviewers=tuple(name for name in approvers if _is_login(name)),
         comment=comment(state),
         why="where people look at it" if waits else "what was approved is proposed to be merged",
     )
+
+
+def _label(gate: str) -> str:
+    return f"needs:{gate}-review"
+
+
+def _is_login(name: str) -> bool:
+    """Others, as addresses, decide at the terminal: no forge can ask them."""
+    return "@" not in name and not any(map(str.isspace, name))
+
+
+def reading(state: LifecycleState, key: Key) -> ReadPullRequest:
+    return ReadPullRequest(
+        key=key,
+        branch=state.plan.branch,
+        target=state.plan.target,
+        number=state.proposal.number,
+        commit=state.landed,
+        why="what people and checks say of it, and whether it is merged",
+    )
+
+
+def merging(state: LifecycleState, key: Key) -> MergePullRequest:
+    return MergePullRequest(
+        key=key,
+        branch=state.plan.branch,
+        target=state.plan.target,
+        number=state.proposal.number,
+        commit=state.landed,
+        why="the approved deploy gate is the word to merge",
+    )
+
+
+def elsewhere(state: LifecycleState) -> ReadPullRequest | None:
+    """Where people may have decided what is waited for."""
+    is_there = state.plan.forge != "local" and bool(state.proposal.number)
+    return reading(state, Key("read", state.turn)) if is_there and is_waiting(state) else None
 
 
 def body(state: LifecycleState) -> str:
@@ -76,8 +118,12 @@ def _tests(state: LifecycleState) -> list[str]:
 def _risks(state: LifecycleState) -> list[str]:
     if not state.risks:
         return []
-    places = (f"- {one_line(each.gate)}: `{each.file}:{each.line}` ({one_line(each.rule)})" for each in state.risks)
+    places = (f"- {one_line(each.gate)}: `{_place(each)}` ({one_line(each.rule)})" for each in state.risks)
     return ["### What calls for a gate", *list(places)[:_SHOWN], ""]
+
+
+def _place(risk: Risk) -> str:
+    return f"{risk.file}:{risk.line}" if risk.line else risk.file
 
 
 def comment(state: LifecycleState) -> str:
@@ -89,15 +135,25 @@ def comment(state: LifecycleState) -> str:
 _HOW = {
     gate_rules.ARCHITECTURE: 'Approve with a comment: "architecture approved".',
     gate_rules.SECURITY: "Approve by ticking every line of this checklist in a comment of your own, or by a review:"
-    "\n- [ ] no secret in the code\n- [ ] input is checked\n- [ ] what is stored is protected",
-    gate_rules.DATABASE: "Approve with a review of the migration.",
-    gate_rules.EXTERNAL: "Approve with a review of the integration.",
+    + "".join(f"\n- [ ] {line}" for line in CHECKLIST),
+    gate_rules.DATABASE: 'Approve with a review of the migration, or with a comment: "database approved".',
+    gate_rules.EXTERNAL: 'Approve with a review of the integration, or with a comment: "external approved".',
     gate_rules.DEPLOY: "Approve the pull request.",
 }
 
 
 def _request(gate: str, why: str, evidence: str, state: LifecycleState) -> str:
     places = [risk for risk in state.risks if risk.gate == gate][:_SHOWN]
-    lines = "".join(f"\n- `{each.file}:{each.line}` {one_line(each.text, 120)}" for each in places)
+    lines = "".join(f"\n- `{_place(each)}`: {one_line(each.text or each.rule, 120)}" for each in places)
     how = _HOW.get(gate, f'Approve with a comment: "{gate} approved".')
-    return f"## {gate.capitalize()} Review Requested\n\n{why}:{lines}\n\n{how}\n\nEvidence: `{gate}@{evidence}`"
+    if gate in AT_THE_TERMINAL:
+        how = f"This one is decided where the loop runs: `loop approve {gate}@{evidence}`."
+    told = f"{why}{':' if lines else '.'}{lines}\n\n{how}\n\n{_by(gate, state)} A review that requests changes rejects."
+    return f"## {gate.capitalize()} Review Requested\n\n{told}\n\nEvidence: `{gate}@{evidence}`"
+
+
+def _by(gate: str, state: LifecycleState) -> str:
+    listed = dict(state.plan.reviewers).get(gate, ())
+    if not listed:
+        return "Whoever belongs to the repository may decide, but for the author of the pull request."
+    return f"Needed: {', '.join(inline(name, 100) for name in listed)}."

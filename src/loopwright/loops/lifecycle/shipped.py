@@ -9,12 +9,14 @@ from loopwright.kernel.events import Answer, Combined, TimeReached
 from loopwright.kernel.faults import conflict_finding, engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.proposals import Deciders
 from loopwright.kernel.sightings import PullRequestSeen, RanOnce
 from loopwright.loops import course as c
-from loopwright.loops.lifecycle import gate_rules
+from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
+from loopwright.loops.lifecycle.opinions import Request, decisions
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import Stage
 
@@ -23,8 +25,12 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, PullRequestSeen)
     if event.failed:
         return _forge_failed(state, event)
-    draft = state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
-    return onward(replace(state, proposal=replace(event.seen, draft=draft), back_offs=0))
+    waits = gating.blocking(state)
+    draft = bool(waits) or state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
+    requested = tuple(gate.evidence for gate in waits)
+    asked = event.seen.asked or state.asked
+    proposal = replace(event.seen, draft=draft)
+    return onward(replace(state, proposal=proposal, requested=requested, asked=asked, back_offs=0))
 
 
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
@@ -47,15 +53,23 @@ def _read(state: LifecycleState, event: Answer) -> LifecycleState:
     if seen.number and seen.head not in (NO_COMMIT, state.landed):
         why = f"Somebody pushed to {state.plan.branch}: it is at {seen.head[:12]}, and {state.landed[:12]} was approved"
         return blocked(state, "proposal", why, f"Put the branch back to {state.landed[:12]}, or cancel.")
+    if seen.number and (held_up := _not_to_be_merged(replace(state, proposal=seen, back_offs=0))) is not None:
+        return held_up
     if event.failed:
         return _forge_failed(state, event)
-    state = replace(state, proposal=seen, back_offs=0)
+    to_merge = state.plan.merges and state.step is Step.READ
+    return begun(replace(state, proposal=seen, back_offs=0), Step.MERGE if to_merge else Step.POLL)
+
+
+def _not_to_be_merged(state: LifecycleState) -> LifecycleState | None:
+    """Changes are asked for after all, or the forge's own checks fail or have not ended. None: it may be merged."""
+    seen = state.proposal
     if (asked := _changes_asked(state)) is not None:
         return asked
     if seen.red:
         why = f"Checks of the forge are red after the approval: {', '.join(seen.red)}"
         return failed(state, "tests", (engine_finding("forge-checks", why),))
-    return begun(state, Step.POLL)
+    return begun(state, Step.POLL) if seen.pending else None
 
 
 _REOPEN = "Reopen it and resume, or cancel the system."
@@ -63,13 +77,13 @@ _REOPEN = "Reopen it and resume, or cancel the system."
 
 def _changes_asked(state: LifecycleState) -> LifecycleState | None:
     """Of exactly what is proposed now: it takes the approval of that tree back."""
-    said = {each.by: each for each in state.proposal.opinions if each.said != "commented"}
-    heads = (NO_COMMIT, state.proposal.head)
-    asked = next((each for each in said.values() if each.said == "changes-requested" and each.commit in heads), None)
     gate = state.course.due(gate_rules.DEPLOY)
+    request = Request(asked=state.asked, commit=state.landed, may=Deciders(approvers=state.plan.reviewers))
+    said = decisions((gate,), state.proposal, request) if gate is not None else ()
+    asked = next((each for each in said if not each.approved), None)
     if asked is None or gate is None:
         return None
-    no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by)
+    no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.reason, by=asked.by)
     gates = tuple(no if each is gate else each for each in state.course.gates)
     return sent_back(c.steered(state, gates=gates), no)
 

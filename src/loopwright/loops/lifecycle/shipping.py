@@ -40,25 +40,11 @@ def _propose(state: LifecycleState) -> OpenPullRequest:
 
 
 def _merge(state: LifecycleState) -> MergePullRequest:
-    return MergePullRequest(
-        key=step_key(state),
-        branch=state.plan.branch,
-        target=state.plan.target,
-        number=state.proposal.number,
-        commit=state.landed,
-        why="the approved deploy gate is the word to merge",
-    )
+    return proposing.merging(state, step_key(state))
 
 
 def _read(state: LifecycleState) -> ReadPullRequest:
-    return ReadPullRequest(
-        key=step_key(state),
-        branch=state.plan.branch,
-        target=state.plan.target,
-        number=state.proposal.number,
-        commit=state.landed,
-        why="whether it is merged",
-    )
+    return proposing.reading(state, step_key(state))
 
 
 def _poll(state: LifecycleState) -> WaitUntil:

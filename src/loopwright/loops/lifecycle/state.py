@@ -100,7 +100,7 @@ class LifecycleParams:
     review: str = "{}"  # JSON: what it is given
     rules: tuple[GateRule, ...] = ()
     tests: tuple[str, ...] = ()  # patterns of files that are no artifacts of the review
-    reviewers: tuple[tuple[str, str], ...] = ()  # a gate, and who looks at it
+    reviewers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by gate: who has to approve it
     deploy: tuple[str, ...] = ()  # the command
     forge: str = "local"
     merges: bool = True  # the engine does, once deploy is approved; else a person
@@ -188,6 +188,8 @@ class LifecycleState:
     may_drop: tuple[str, ...] = ()
     # --- shipping
     proposal: PullRequest = PullRequest()
+    requested: tuple[str, ...] = ()  # evidence of the gates that people were asked to decide there
+    asked: str = ""  # when, by the clock of the forge
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
     scaffolded: tuple[str, ...] = ()  # what a person approved of the scaffold: it judges

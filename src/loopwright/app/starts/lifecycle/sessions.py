@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.edits import with_edit
 from loopwright.app.starts.lifecycle.memory import remembered
+from loopwright.app.starts.lifecycle.pull_requests import read_first
 from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
-from loopwright.kernel.events import SessionMarked, StateEdited
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.actions import AwaitGate
+from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
+from loopwright.kernel.model import Key, LoopId
+from loopwright.kernel.record import Record, event_of
 from loopwright.loops.course import Station
 
 Failed = Callable[[str], None]
 
 
-async def began(project: Project, seen: View, by: str, failed: Failed) -> View:
-    """What a person edited, gates whose time is over, then the cold boot: before the first decision."""
+async def began(project: Project, seen: View, by: str, failed: Failed, *, attended: bool) -> View:
+    """What a person edited, what was decided on the pull request, gates whose time is over, then the cold boot: before
+    the first decision. Where somebody is there, time does not close a gate."""
     if seen.is_over:
         return seen
     seen = await with_edit(project, seen, by, failed)
-    seen = await gates_in_time(project, seen, by, failed)
+    seen = await read_first(project, seen, failed)
+    if not attended:
+        seen = await gates_in_time(project, seen, by, failed)
     said = SessionMarked(mark="began", why="cold boot", text=remembered(project, seen), by=by)
     return await take_in(project, seen, said, failed) or seen
 
@@ -52,7 +58,27 @@ async def gates_in_time(project: Project, seen: View, by: str, failed: Failed) -
     if seen.now.state.course.station is not Station.GATE:
         return seen
     limit = Settings.from_json(seen.now.settings).lifecycle.gate_timeout
-    if project.clock.now() - seen.row.updated < limit:
+    opened = gates_opened(await project.store.read(seen.row.id))
+    if project.clock.now() - min(opened.values(), default=seen.row.updated) < limit:
         return seen
     said = StateEdited(subject="gate-timeout", value="", by=by)
     return await take_in(project, seen, said, failed) or seen
+
+
+_TELLING = {kind.__name__ for kind in (Started, Cancelled, GateDecided, Answered)}
+
+
+def gates_opened(records: Iterable[Record]) -> dict[Key, float]:
+    """Since when each gate that is open now has been. A person's word to go on is a new beginning."""
+    opened: dict[Key, float] = {}
+    for record in records:
+        match event_of(record) if record.kind in _TELLING else None:
+            case Started(key=key, action=AwaitGate.__name__):
+                opened.setdefault(key, record.at)
+            case Cancelled(key=key) | GateDecided(key=key):
+                opened.pop(key, None)
+            case Answered():
+                opened = dict.fromkeys(opened, record.at)
+            case _:
+                pass
+    return opened

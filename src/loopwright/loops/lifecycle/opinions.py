@@ -1,0 +1,125 @@
+"""What people said on the pull request, as decisions on the gates that it was to open.
+
+Whoever's log-in proposed it decides nothing there: every step of a loop runs with the same rights. They have the
+terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopwright.kernel.events import GateDecided, Said, StateEdited
+from loopwright.kernel.gates import PROTECTED, UNTESTED, gate_key
+from loopwright.kernel.model import Commit
+from loopwright.kernel.proposals import Deciders, Opinion, PullRequest
+from loopwright.loops.course import GateRecord, Station
+from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.gate_rules import DATABASE, DEPLOY, EXTERNAL, SECURITY
+from loopwright.loops.lifecycle.state import LifecycleState
+
+CHECKLIST = ("no secret in the code", "input is checked", "what is stored is protected")
+AT_THE_TERMINAL = (PROTECTED, UNTESTED)  # what judges is decided where exactly that is shown
+_BY_REVIEW = (SECURITY, DATABASE, EXTERNAL, DEPLOY)
+_BY_OTHER_MEANS = (SECURITY, DEPLOY)  # than a comment that says so
+_TICKED = re.compile(r"^\s*[-*] \[[xX]\] (.+?)[.\s]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What was asked for there: from when on an answer is one, and of which commit."""
+
+    asked: str
+    commit: Commit
+    may: Deciders
+
+
+def heard(state: LifecycleState, seen: PullRequest, may: Deciders) -> tuple[Said, ...]:
+    """What is to be recorded of the pull request while gates are waited for."""
+    if why := _not_as_it_was(state, seen):
+        told = StateEdited(subject="proposal", value=why, by="the pull request")
+        return (told,) if state.course.station is Station.GATE else ()  # else it is blocked already
+    waited = tuple(gate for gate in gating.blocking(state) if gate.evidence in state.requested)
+    return decisions(waited, seen, Request(asked=state.asked, commit=state.landed, may=may))
+
+
+def _not_as_it_was(state: LifecycleState, seen: PullRequest) -> str:
+    if seen.state in ("closed", "merged"):
+        how = "closed unmerged" if seen.state == "closed" else "merged before what it waits for was decided"
+        return f"The pull request #{seen.number} was {how}"
+    if seen.head != state.landed:
+        branch = state.plan.branch.removeprefix("refs/heads/")
+        return f"Somebody pushed to {branch}: it is at {seen.head[:12]}, and {state.landed[:12]} is looked at"
+    return ""
+
+
+def decisions(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> tuple[GateDecided, ...]:
+    """One no is enough, and is all that is said then: the work goes back. Else every gate that all have approved."""
+    waited = tuple(gate for gate in gates if gate.gate not in AT_THE_TERMINAL)
+    if (no := next(_rejections(waited, seen, request), None)) is not None:
+        return (no,)
+    return tuple(_approvals(waited, seen, request))
+
+
+def _rejections(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> Iterator[GateDecided]:
+    for said in seen.opinions:
+        for gate in gates:
+            if said.said == "changes-requested" and _counts(said, gate.gate, seen, request):
+                yield _decided(gate, [said.by], seen, reason=said.text or "changes were requested", approved=False)
+
+
+def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> Iterator[GateDecided]:
+    for gate in gates:
+        said = [each.by for each in seen.opinions if _approves(each, gate.gate, seen, request)]
+        needed = [name for name in _listed(gate.gate, request) if not _is(seen.author, name, seen)]
+        if needed and all(any(_is(by, name, seen) for by in said) for name in needed):
+            yield _decided(gate, said, seen, approved=True)
+        elif said and not _listed(gate.gate, request):
+            yield _decided(gate, said[:1], seen, approved=True)
+
+
+def _approves(said: Opinion, gate: str, seen: PullRequest, request: Request) -> bool:
+    if not _counts(said, gate, seen, request) or _is(said.by, request.may.starter, seen):
+        return False
+    if said.said == "approved":
+        return gate in _BY_REVIEW and (gate != DEPLOY or said.commit == request.commit)
+    if said.said != "commented":
+        return False
+    if gate == SECURITY:
+        return {*CHECKLIST} <= set(_TICKED.findall(said.text.replace("\r", "").casefold()))
+    first = said.text.strip().partition("\n")[0].strip().rstrip(".!").casefold()
+    return gate not in _BY_OTHER_MEANS and first == f"{gate} approved".casefold()
+
+
+def _counts(said: Opinion, gate: str, seen: PullRequest, request: Request) -> bool:
+    """Said after it was asked for, by somebody who may decide it."""
+    if not request.asked or said.at <= request.asked or _is(said.by, seen.author, seen):
+        return False
+    listed = _listed(gate, request)
+    return any(_is(said.by, name, seen) for name in listed) if listed else said.inside
+
+
+def _listed(gate: str, request: Request) -> tuple[str, ...]:
+    return dict(request.may.approvers).get(gate, ())
+
+
+def _is(login: str, name: str, seen: PullRequest) -> bool:
+    """As people are named on the forge, in any case: by the log-in, or by that at its host."""
+    return bool(login) and name.strip().casefold() in (login.casefold(), f"{login}@{_host(seen)}".casefold())
+
+
+def _decided(gate: GateRecord, by: list[str], seen: PullRequest, *, approved: bool, reason: str = "") -> GateDecided:
+    return GateDecided(
+        key=gate_key(gate.gate, gate.evidence),
+        gate=gate.gate,
+        approved=approved,
+        evidence=gate.evidence,
+        reason=reason or f"on pull request #{seen.number}",
+        by=", ".join(f"{each}@{_host(seen)}" for each in dict.fromkeys(by)),
+    )
+
+
+def _host(seen: PullRequest) -> str:
+    """Of the page's address."""
+    return seen.url.partition("://")[2].partition("/")[0] or "forge"
