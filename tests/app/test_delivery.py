@@ -171,3 +171,21 @@ def test_loop_notify_tells_of_every_attempt(tmp_path: Path, server: NoticeServer
     (tried,) = shop.loop("notify", "--json").data["notices"]
     assert (tried["why"], len(server.all())) == ("", 2)
     assert shop.loop("notify").out == "Nothing is waiting to be delivered.\n"
+
+
+def test_without_addresses_there_is_nobody_to_test(tmp_path: Path) -> None:
+    shop = Sample.create(tmp_path / "shop")
+    assert shop.loop("notify", "--test").err == (
+        "loop: there are no addresses in loop.toml; name some as `urls` below [notify]\n"
+    )
+
+
+def test_who_delivers_behind_a_loop_does_it_by_what_loop_toml_says_now(tmp_path: Path, server: NoticeServer) -> None:
+    shop = sample(tmp_path, server)
+    root, whole = shop.repo.path, (shop.repo.path / "loop.toml").read_text()
+    words = [str(root), "feedback", "feedback:Ended#1", "after"]
+    forks().run("tests.e2e.dying", words, cwd=root, env=os.environ, timeout=100)
+    (root / "loop.toml").write_text(CONFIG)
+    assert (shop.loop("notify", "--behind", str(root)).code, server.all()) == (0, [])
+    (root / "loop.toml").write_text(whole)
+    assert (shop.loop("notify", "--behind", str(root)).code, len(server.all())) == (0, 1)

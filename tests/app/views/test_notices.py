@@ -110,10 +110,10 @@ def test_a_pause_says_which_limit_and_how_it_goes_on_and_only_once() -> None:
     paused = Paused(reason="budget", detail="nothing is left")
     found = sent(paused)
     assert found is not None
-    assert (found.topic, found.body) == (
-        "budget",
+    assert found.topic == "budget"
+    assert found.body == (
         "a limit was reached: nothing is left\n\n"
-        "Go on, with more than the $5.00 it has: loop resume --budget USD --loop root-1\n\nLoop root-1: Add invoices",
+        "Go on, with more than the $5.00 it has: loop resume --budget USD --loop root-1\n\nLoop root-1: Add invoices"
     )
     assert sent(paused, status="paused") is None
 
