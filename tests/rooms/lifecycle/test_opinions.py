@@ -23,11 +23,11 @@ def said(by: str, text: str = "", **more: object) -> Opinion:
 
 
 def approved(by: str, **more: object) -> Opinion:
-    return said(by, **{"said": "approved", **more})
+    return said(by, "", said="approved", **more)
 
 
 def asks_for_changes(by: str, text: str = "No.", **more: object) -> Opinion:
-    return said(by, text, **{"said": "changes-requested", **more})
+    return said(by, text, said="changes-requested", **more)
 
 
 def gate(name: str) -> GateRecord:

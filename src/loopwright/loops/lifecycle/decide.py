@@ -14,9 +14,7 @@ from loopwright.kernel.actions import (
     ExamineChange,
     ExamineFiles,
     Integrate,
-    MergePullRequest,
     OpenPullRequest,
-    ReadPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
@@ -314,14 +312,6 @@ def _propose(state: LifecycleState) -> OpenPullRequest:
     return proposing.wanted(state, _key(state))
 
 
-def _merge(state: LifecycleState) -> MergePullRequest:
-    return proposing.merging(state, _key(state))
-
-
-def _read(state: LifecycleState) -> ReadPullRequest:
-    return proposing.reading(state, _key(state))
-
-
 def _poll(state: LifecycleState) -> WaitUntil:
     return WaitUntil(key=_key(state), delay=state.plan.poll, why="until the pull request is looked at again")
 
@@ -387,9 +377,9 @@ _BY_STEP: dict[Step, Callable[[LifecycleState], Action]] = {
     Step.RECORD_FIX: _record_fix,
     Step.RECHECK: _recheck,
     Step.SUITE: _suite,
-    Step.MERGE: _merge,
+    Step.MERGE: lambda state: proposing.merging(state, _key(state)),
     Step.POLL: _poll,
-    Step.READ: _read,
+    Step.READ: lambda state: proposing.reading(state, _key(state)),
     Step.UPDATE: _update,
     Step.DEPLOY: _deploy,
     Step.WEIGH: _weigh,
