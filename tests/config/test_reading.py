@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from generators.configuration import is_table
 from loopwright.config import settings as s
 from loopwright.config.keys import shape_of
-from loopwright.config.lifecycle import GateSettings
 from loopwright.config.loop_toml import SIZE_LIMIT, load_settings, read_settings
+from loopwright.config.systems import GateSettings
 from loopwright.errors import ConfigError
 from loopwright.loops.feedback.limits import FeedbackLimits
 from tests.config.emitter import emit
@@ -133,6 +133,13 @@ def test_any_settings_written_as_toml_are_read_back_equal(settings: s.Settings) 
 def test_settings_survive_the_log(settings: s.Settings) -> None:
     again = s.Settings.from_json(settings.to_json())
     assert (again, again.digest) == (settings, settings.digest)
+
+
+def test_no_password_of_an_address_gets_into_the_log() -> None:
+    settings = read_settings(WHOLE.read_text(), "loop.toml")
+    assert settings.notify.urls == ("mailto://a:secret@example.com", "slack://x/y")
+    assert s.Settings.from_json(settings.to_json()).notify.urls == ("mailto://…", "slack://…")
+    assert "secret" not in settings.to_json()
 
 
 def test_the_digest_follows_the_meaning_and_not_the_spelling() -> None:

@@ -89,7 +89,7 @@ PLAN = LifecycleParams(
     capabilities=("creation", "assignment"),
     checks=("build", "test", "lint", "typecheck"),
     reviewing="batch",
-    review=json.dumps({"shared": {}, "batch": {}}),
+    review=json.dumps({"each": {}, "all": {}}),
     deploy=("npm", "publish"),
 )
 TYPE_ERROR = identify(

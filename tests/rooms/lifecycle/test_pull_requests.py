@@ -22,8 +22,8 @@ from loopwright.loops.lifecycle.states import Stage
 from tests.rooms.lifecycle.stories import Reply, Story, planned, risky
 
 ASKED, LATER = "2026-02-05T10:00:05Z", "2026-02-05T10:00:06Z"
-HOSTED = planned(forge="github", reviewers=(("security", ("ada", "sec@example.org")), ("deploy", ("ada",))))
-MAY = Deciders(approvers=HOSTED.reviewers)
+HOSTED = planned(forge="github", reviewers=(("security", "ada"), ("security", "sec@example.org"), ("deploy", "ada")))
+MAY = Deciders(approvers=(("security", ("ada", "sec@example.org")), ("deploy", ("ada",))))
 NO = Opinion(by="ada", said="changes-requested", text="Not like that.", at=LATER)
 
 

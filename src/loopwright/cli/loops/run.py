@@ -88,7 +88,7 @@ def command(here: Here, /, *, max_transitions: int | None, domain: str, as_json:
         turn = Turn(transitions=1, unattended=how.unattended or how.wait, quiet=as_json)
         ran = _Round(left=max_transitions or settings.lifecycle.run_cap)
         code = _all(_Controller(project, here, settings, asked, how.wait), seen, turn, ran)
-        return code if code is not None else _answered(ran, as_json=as_json)
+        return code if code is not None else _answered(ran, nothing_ready(project, asked.domain), as_json=as_json)
 
 
 async def _first(project: Project, settings: Settings, asked: SystemRequest, loop_id: str) -> View | None:
@@ -138,7 +138,7 @@ async def _following(own: _Controller, ran: _Round, last: str) -> View | None:
     return await awaited(waiting, own.settings.forge.poll)
 
 
-def _answered(ran: _Round, *, as_json: bool) -> int:
+def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
     told = next(iter(ran.parked.values()), ran.last)
     if told is None:
         raise Forbidden("nothing was run")
@@ -151,6 +151,9 @@ def _answered(ran: _Round, *, as_json: bool) -> int:
     )
     if as_json:
         put_json(answer)
-    elif told.outcome == "limit":
+        return told.exit_code
+    if told.outcome == "complete" and not told.state.next:
+        put(progress)
+    if told.outcome == "limit":
         put(f"Stopped after {ran.made} transitions, in {answer.state}. Go on with: loop run")
     return told.exit_code

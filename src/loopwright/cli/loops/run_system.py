@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.app.choice import named_root, only
-from loopwright.app.loops import Listed, View, listing, whole_view
+from loopwright.app.loops import Listed, View, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
@@ -68,6 +68,14 @@ async def chosen(project: Project, loop_id: str) -> View | None:
     if found is None and own:
         raise AlreadyRunning(own[0].row.id, own[0].alive or "another")
     return await whole_view(project, found) if found else None
+
+
+async def system_under_way(project: Project, system: str) -> LifecycleState | None:
+    """The state of the system of this id, or of the only one that is not over."""
+    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name]
+    states: list[LifecycleState] = [(await view(project, each)).now.state for each in own if system or not each.is_over]
+    fitting = [state for state in states if system in ("", state.plan.system.id)]
+    return fitting[0] if fitting and (system or len(fitting) == 1) else None
 
 
 def _can_go_on(loop: Listed) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.matrix import PERFORMANCE, sort_of_check
 from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
 from loopwright.loops.lifecycle.states import Stage
@@ -33,7 +34,7 @@ class Condition:
 def message(state: LifecycleState) -> str:
     """Of the commit that lands when the present state is left; a fix says what it was."""
     if state.fixed and state.failure is not None:
-        return fix_message(state)
+        return _fix_message(state, state.failure)
     system = state.plan.system
     text = _MESSAGES.get(state.phase, "work({id}): {name}")
     return text.format(
@@ -41,10 +42,7 @@ def message(state: LifecycleState) -> str:
     )
 
 
-def fix_message(state: LifecycleState) -> str:
-    failure = state.failure
-    if failure is None:
-        raise AssertionError("nothing failed")
+def _fix_message(state: LifecycleState, failure: Failure) -> str:
     return (
         f"fix({state.plan.system.id}): {one_line(failure.error, 60)}\n\n"
         f"Error: {one_line(failure.error, 300)}\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import LoopId, Topic
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
@@ -50,14 +50,18 @@ def _adopted(state: LifecycleState) -> tuple[str, ...]:
     return tuple(gate for gate in earlier.pending if gate != DEPLOY) if earlier else ()
 
 
-def _explained(state: LifecycleState) -> tuple[str, ...]:
+def _decided(state: LifecycleState) -> tuple[str, ...]:
     told = decision(state)
     about = " ".join(filter(None, (told.state, told.skill, told.gate)))
-    return (f"Decision: {told.action}{f' ({about})' if about else ''}: {told.why}",)
+    return (f"{told.action}{f' ({about})' if about else ''}: {told.why}",)
 
 
 def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
     return tuple(blocked_message(state).split("\n")) if state.blocked else ()
+
+
+def _notice(state: LifecycleState, topic: Topic) -> str:
+    return blocked_message(state) if topic == "blocked" else ""
 
 
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
@@ -87,9 +91,10 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     result=closing.result,
     unresolved=_blocked,
     told_when_stopped=_blocked,
+    notice=_notice,
     status=_status,
     rules=_RULES,
-    held_up=_explained,
+    decision=_decided,
     files=files.render,
     past=past.folded,
     notes=files.notes,

@@ -8,14 +8,14 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.model import NO_COMMIT, AgentReport
+from loopwright.kernel.model import AgentReport
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import failed, going
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 
-_OWN = ("skill", "review", "gate-rejection")  # no check failed: whoever did it does it again with what was found
+_OWN = ("skill", "review")  # no check failed: whoever did it does it again with what was found
 
 
 def retry_begun(state: LifecycleState) -> LifecycleState:
@@ -70,11 +70,6 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return failed(state, "skill", (engine_finding("nothing-changed", told),))
-    onto = state.proposal.onto
-    if onto and state.failure is not None and state.failure.sort == "merge":
-        proposal = replace(state.proposal, onto=NO_COMMIT)
-        state = replace(state, onto=onto, ground=onto, proposal=proposal, tip=event.commit)
-        return begun(state, Step.SUITE)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:200])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
 

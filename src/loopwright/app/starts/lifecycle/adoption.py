@@ -2,47 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from loopwright.app.loops import View
-from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import Adopter, PointedAt, Told
-from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system
-from loopwright.app.starts.lifecycle.parameters import roles_needed, system_params
+from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system, refuse_here
+from loopwright.app.starts.lifecycle.memory import mode_of, others_at_work
+from loopwright.app.starts.lifecycle.parameters import system_params
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
-from loopwright.errors import ConfigError, UsageError
+from loopwright.errors import UsageError
 from loopwright.kernel.changing import replace
 from loopwright.kernel.model import LoopId
-from loopwright.kernel.shapes import each_key_once
-from loopwright.loops.lifecycle.failures import Failure
-from loopwright.loops.lifecycle.loop_state import LoopStateRead, read_loop_state
-from loopwright.loops.lifecycle.state import Earlier
-from loopwright.loops.lifecycle.states import NORMAL, Stage
+from loopwright.loops.lifecycle.adopted import earlier_of, is_over
+from loopwright.loops.lifecycle.loop_state import read_loop_state
 from loopwright.loops.queue.state import System
 
 FILE = "loop-state.json"
 _LARGEST = 4 << 20  # bytes
-_UNNAMED = "capability {number}"  # of those that are done a file has only how many
-_MODES = ("autonomous", "supervised", "hybrid")
-_OPEN = ("pending", "requested")
 
 
 async def adopt_system(project: Project, settings: Settings, found: PointedAt) -> View:
     """It is of no queue: `loop queue import` takes one in. Approvals are kept as history, and asked for when due."""
     state = read_loop_state(read_plain_file(found.path, str(found.path), _LARGEST), str(found.path))
-    if state.state is Stage.COMPLETE:
+    if is_over(state):
         raise UsageError(f"{found.path} is of a system that is complete; there is nothing to go on with")
-    check_ground(project, settings, merge=False)
-    check_cast(project, settings, roles_needed(settings))
+    refuse_here(project, settings)
     folder = found.path.parent
-    mode, remarks = _mode(folder), _others(folder)
+    mode, remarks = mode_of(folder), others_at_work(folder)
     token = secrets.token_hex(4)
     loop = LoopId(f"{state.system}-{token}")
     system = System(id=state.system, name=state.name, description=found.task, github_issue=state.issue, loop=loop)
@@ -66,81 +56,10 @@ def _here(project: Project, file: Path) -> tuple[Path, ...]:
     return (project.root / read.relative_to(root),) if read.is_relative_to(root) else ()
 
 
-def earlier_of(state: LoopStateRead) -> Earlier:
-    return Earlier(
-        stage=state.state,
-        done=tuple(_UNNAMED.format(number=number) for number in range(1, state.completed + 1)),
-        current=state.current,
-        remaining=state.remaining,
-        failures=tuple(_failures(state)),
-        retries=state.count,
-        total=max(state.failures, len(state.history)),
-        approvals=tuple((name, gate.by) for name, gate in state.gates.items() if gate.status == "approved"),
-        pending=tuple(name for name, gate in state.gates.items() if gate.required and gate.status in _OPEN),
-        activity=state.updated,
-        blocked=state.blocked,
-    )
-
-
-def _failures(state: LoopStateRead) -> Iterator[Failure]:
-    """What sort each was, the file does not say."""
-    normal = {stage.value: stage for stage in NORMAL}
-    for number, each in enumerate(state.history, start=1):
-        yield Failure(
-            number=number,
-            stage=normal.get(each.stage, Stage.IMPLEMENT),
-            sort="tests",
-            error=each.error,
-            capability=each.capability,
-            fix=each.resolution,
-            resolved=bool(each.resolved_at or each.resolution),
-        )
-
-
 def _domain(file: Path) -> str:
     """The folder that it lies in, or the one above `systems/<sys>/`."""
     folder = file.resolve().parent
     return folder.parent.parent.name if folder.parent.name == "systems" else folder.name
-
-
-# --- what lies beside it -------------------------------------------------------------------------------------------
-
-
-def _mode(folder: Path) -> Any:  # noqa: ANN401 - one of the words for it, or None
-    """How much its domain asks."""
-    file = folder / "config.json"
-    said = _object(file).get("defaultMode")
-    if said is not None and said not in _MODES:
-        raise ConfigError(str(file), "defaultMode", f"expected one of {', '.join(_MODES)}")
-    return said
-
-
-def _others(folder: Path) -> tuple[str, ...]:
-    """Who else worked there, in words: a person decides what that means."""
-    found = _object(folder / "coordination.json")
-    agents = [f"{each.get('id')} at {each.get('system')}" for each in _rows(found.get("activeAgents"))]
-    locks = [f"{each.get('resource')} held by {each.get('holder')}" for each in _rows(found.get("locks"))]
-    told = (("others at work", agents), ("locks", locks))
-    return tuple(f"coordination.json names {what}: {', '.join(names)}" for what, names in told if names)
-
-
-def _rows(value: object) -> list[dict[str, Any]]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _object(file: Path) -> dict[str, Any]:
-    """Empty where there is no such file."""
-    try:
-        text = read_plain_file(file, str(file), _LARGEST)
-    except FileNotFoundError:
-        return {}
-    try:
-        found = json.loads(text, object_pairs_hook=each_key_once)
-    except ValueError as error:
-        raise ConfigError(str(file), "", f"is not JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ConfigError(str(file), "", "expected a JSON object")
-    return found
 
 
 def _told(view: View) -> Told:

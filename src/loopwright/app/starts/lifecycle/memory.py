@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from loopwright.adapters.files import read_regular
 from loopwright.app.loops import View
 from loopwright.app.project import Project
+from loopwright.config.plain_file import read_plain_file
+from loopwright.errors import ConfigError
+from loopwright.kernel.shapes import each_key_once
 from loopwright.loops.lifecycle.cold_boot import HANDOFFS, Remembered, cold_boot
 from loopwright.loops.lifecycle.files import memory
 from loopwright.loops.lifecycle.handoff import Leaving
@@ -15,6 +20,7 @@ from loopwright.loops.lifecycle.past import LifecyclePast
 
 _LARGEST = 64 * 1024  # bytes of one text
 _DECISIONS = 50
+_MODES = ("autonomous", "supervised", "hybrid")
 
 
 def remembered(project: Project, seen: View) -> str:
@@ -44,3 +50,43 @@ def _texts(folder: Path, most: int) -> tuple[tuple[str, str], ...]:
     with suppress(OSError):
         names = sorted(each.name for each in folder.iterdir() if each.suffix == ".md")
     return tuple((name, _text(folder / name)) for name in names[-most:])
+
+
+# --- what other tools keep there ------------------------------------------------------------------------------------
+
+
+def mode_of(folder: Path) -> Any:  # noqa: ANN401 - one of the words for it, or None
+    """How much its domain asks."""
+    file = folder / "config.json"
+    said = _object(file).get("defaultMode")
+    if said is not None and said not in _MODES:
+        raise ConfigError(str(file), "defaultMode", f"expected one of {', '.join(_MODES)}")
+    return said
+
+
+def others_at_work(folder: Path) -> tuple[str, ...]:
+    """Who else worked there, in words: a person decides what that means."""
+    found = _object(folder / "coordination.json")
+    agents = [f"{each.get('id')} at {each.get('system')}" for each in _rows(found.get("activeAgents"))]
+    locks = [f"{each.get('resource')} held by {each.get('holder')}" for each in _rows(found.get("locks"))]
+    told = (("others at work", agents), ("locks", locks))
+    return tuple(f"coordination.json names {what}: {', '.join(names)}" for what, names in told if names)
+
+
+def _rows(value: object) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _object(file: Path) -> dict[str, Any]:
+    """Empty where there is no such file."""
+    try:
+        text = read_plain_file(file, str(file), _LARGEST)
+    except FileNotFoundError:
+        return {}
+    try:
+        found = json.loads(text, object_pairs_hook=each_key_once)
+    except ValueError as error:
+        raise ConfigError(str(file), "", f"is not JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(str(file), "", "expected a JSON object")
+    return found

@@ -68,13 +68,14 @@ def system_params(
         checks=tuple(check.name for check in settings.checks),
         limits=settings.limits.lifecycle,
         mode=mode,
+        always=system.autonomy.gates if system.autonomy else (),
         inner=MAKERS[lifecycle.inner],
         child=_child(settings, system),
         reviewing=BATCH.name,
         review=json.dumps(_review(settings)),
         rules=rules(((gate.name, gate.paths) for gate in settings.gates), settings.workspace.tests or TESTS),
         tests=settings.workspace.tests or TESTS,
-        reviewers=tuple((gate.name, gate.approvers) for gate in settings.gates if gate.approvers),
+        reviewers=tuple((gate.name, who) for gate in settings.gates for who in gate.approvers),
         deploy=settings.deploy.run,
         forge=settings.forge.kind,
         merges=settings.forge.merge == "engine",
@@ -107,7 +108,7 @@ def _review(settings: Settings) -> dict[str, object]:
     part, limits = settings.gate(_GATE), plain(settings.limits.quality)
     common = {"limits": limits, "checked": bool(settings.checks), "firm": True, "accepts_checked": True}
     each = {"gate": _GATE, "depth": part.depth, "reviewer": part.reviewer, "creator": part.creator}
-    return {"shared": {**common, **each}, "batch": {**common, "width": max(2, 2 * settings.limits.parallel)}}
+    return {"each": {**common, **each}, "all": {**common, "width": max(2, 2 * settings.limits.parallel)}}
 
 
 def _leaves(project: Project) -> tuple[tuple[str, str], ...]:
