@@ -21,9 +21,7 @@ from tests.forks import forks
 from tests.notice_server import NoticeServer, notice_server
 from tests.ports.conformance.store_parts import LOOP, begin, entries
 
-NOTICE = NewNotice(
-    id="l-1/2", loop=LOOP, topic="gate", title="shop: a gate [loopwright notice l-1/2]", body="a\n**b** ✓"
-)
+NOTICE = NewNotice(id="l-1/2", loop=LOOP, topic="gate", title="shop: a gate [loopwright notice l-1/2]", body="a\n**b** ✓")
 NOBODY = "json://127.0.0.1:1/"  # refuses at once
 BOGUS = "nonesuch://password@host"
 

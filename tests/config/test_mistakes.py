@@ -6,6 +6,7 @@ import pytest
 
 from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import Settings
+from loopwright.config.systems import NotifySettings
 from loopwright.errors import ConfigError
 
 SAMPLES = Path(__file__).parent / "samples"
