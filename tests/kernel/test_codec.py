@@ -72,6 +72,7 @@ class Outer:
     maybe: Inner | None = None
     loop: LoopId = LoopId("")
     many: tuple[Inner, ...] = ()
+    pair: tuple[str, tuple[int, ...]] = ("", ())
 
 
 WHOLE = Outer(inner=Inner("x"), maybe=Inner("y", "b"), many=(Inner("z"), Inner("ü")))
@@ -108,7 +109,7 @@ def test_the_text_is_canonical() -> None:
     assert encode(WHOLE) == (
         '{"colour":"red","count":0,"inner":{"mark":"a","name":"x"},"level":1,"loop":"",'
         '"many":[{"mark":"a","name":"z"},{"mark":"a","name":"ü"}],"maybe":{"mark":"b","name":"y"},'
-        '"share":0.0,"sure":false}'
+        '"pair":["",[]],"share":0.0,"sure":false}'
     )
     assert decode(Outer, encode(WHOLE)) == WHOLE
 
@@ -182,6 +183,8 @@ def outer(**changed: object) -> str:
         (outer(loop=7), "$.loop: expected str, found int"),
         (outer(many={}), "$.many: expected a list, found dict"),
         (outer(many=[{"name": "x"}, {"name": 2}]), "$.many[1].name: expected str, found int"),
+        (outer(pair=["a"]), "$.pair: expected 2 values, found 1"),
+        (outer(pair=["a", ["b"]]), "$.pair[1][0]: expected int, found str"),
         (outer(inner={"name": "\ud800"}), "$.inner.name: the text holds half a character"),
         ('{"inner":{"name":"x"},"share":1e999}', "$.share: the number is too large"),
         (outer(share=10**400), "$.share: the number is too large"),

@@ -231,7 +231,7 @@ def test_where_people_look_elsewhere_it_is_proposed_before_they_are_waited_for()
         lc.calls_for(lc.risk("external")),
         mode="autonomous",
         forge="github",
-        reviewers=(("external", ("lee",)), ("deploy", ("kim", "lee"))),
+        reviewers=(("external", "lee"), ("deploy", "kim"), ("deploy", "lee")),
     )
     wanted = played.until(OpenPullRequest)
     assert (wanted.draft, wanted.labels, wanted.reviewers) == (True, ("needs:external-review",), ("lee",))

@@ -9,7 +9,7 @@ from loopwright.kernel.gates import gate_key
 from loopwright.kernel.model import Commit
 from loopwright.kernel.proposals import Deciders, Opinion, PullRequest
 from loopwright.loops.course import GateRecord
-from loopwright.loops.lifecycle.opinions import CHECKLIST, Request, decisions
+from loopwright.loops.lifecycle.opinions import CHECKLIST, AskedThere, decisions
 
 ASKED, BEFORE, AFTER = "2026-02-05T10:00:05Z", "2026-02-05T10:00:04Z", "2026-02-05T10:00:06Z"
 HEAD, EARLIER = Commit("c2"), Commit("c1")
@@ -23,11 +23,11 @@ def said(by: str, text: str = "", **more: object) -> Opinion:
 
 
 def approved(by: str, **more: object) -> Opinion:
-    return said(by, **{"said": "approved", **more})  # type: ignore[arg-type]
+    return said(by, "", said="approved", **more)
 
 
 def asks_for_changes(by: str, text: str = "No.", **more: object) -> Opinion:
-    return said(by, text, **{"said": "changes-requested", **more})
+    return said(by, text, said="changes-requested", **more)
 
 
 def gate(name: str) -> GateRecord:
@@ -38,7 +38,7 @@ def decided(*opinions: Opinion, gates: tuple[str, ...], may: Deciders | None = N
     seen = PullRequest(
         number=3, url="https://git.test/acme/shop/pull/3", state="open", head=HEAD, author="bot", opinions=opinions
     )
-    request = Request(asked=ASKED, commit=HEAD, may=may or Deciders(approvers=LISTED))
+    request = AskedThere(asked=ASKED, commit=HEAD, may=may or Deciders(approvers=LISTED))
     found = decisions(tuple(map(gate, gates)), seen, request)
     return [(each.gate, each.approved, each.by) for each in found]
 
@@ -124,7 +124,7 @@ def test_where_four_eyes_are_wanted_whoever_started_it_may_only_say_no() -> None
 
 def test_the_words_of_a_no_are_its_reason_and_nothing_counts_that_was_never_asked_for() -> None:
     seen = PullRequest(number=3, head=HEAD, opinions=(asks_for_changes("ada", "Too deep."),))
-    request = Request(asked=ASKED, commit=HEAD, may=Deciders())
+    request = AskedThere(asked=ASKED, commit=HEAD, may=Deciders())
     told = GateDecided(
         key=gate_key("legal", "of-legal"),
         gate="legal",

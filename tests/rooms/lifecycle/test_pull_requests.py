@@ -8,10 +8,10 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, OpenPullRequest
 from loopwright.kernel.events import Event, StateEdited
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, Tree
 from loopwright.kernel.proposals import Deciders, Opinion, PullRequest
 from loopwright.kernel.risks import Risk
-from loopwright.kernel.sightings import PullRequestSeen
+from loopwright.kernel.sightings import ChangeExamined, PullRequestSeen
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Station
 from loopwright.loops.lifecycle.flow import onward
@@ -22,8 +22,8 @@ from loopwright.loops.lifecycle.states import Stage
 from tests.rooms.lifecycle.stories import Reply, Story, planned, risky
 
 ASKED, LATER = "2026-02-05T10:00:05Z", "2026-02-05T10:00:06Z"
-HOSTED = planned(forge="github", reviewers=(("security", ("ada", "sec@example.org")), ("deploy", ("ada",))))
-MAY = Deciders(approvers=HOSTED.reviewers)
+HOSTED = planned(forge="github", reviewers=(("security", "ada"), ("security", "sec@example.org"), ("deploy", "ada")))
+MAY = Deciders(approvers=(("security", ("ada", "sec@example.org")), ("deploy", ("ada",))))
 NO = Opinion(by="ada", said="changes-requested", text="Not like that.", at=LATER)
 
 
@@ -46,7 +46,9 @@ def looked(**shown: object) -> Reply:
 
 
 def hosted(plan: LifecycleParams = HOSTED, **replies: list[Reply]) -> Story:
-    return Story(plan, propose=[opened] * 9, **replies)  # type: ignore[arg-type]
+    story = Story(plan, propose=[opened] * 9)
+    story.replies |= {step: list(each) for step, each in replies.items()}
+    return story
 
 
 def page(state: LifecycleState, /, *opinions: Opinion, **shown: object) -> PullRequest:
@@ -175,7 +177,7 @@ def test_changes_that_are_asked_for_after_the_approval_send_it_back_if_they_are_
 def test_what_is_mended_after_the_approval_is_approved_anew() -> None:
     story = shipping(read=[looked(red=("ci",))], look=[risky()] * 9).to(Stage.RETRY)
     approved = {gate.evidence for gate in story.state.course.gates}
-    story.replies["look"] = [lambda action: replace(risky()(action), tree="another")]  # type: ignore[arg-type]
+    story.replies["look"] = [lambda action: ChangeExamined(key=action.key, tree=Tree("another"))]
     waits = story.at_gate().state
     assert (waits.phase, [gate.gate for gate in waits.course.open_gates]) == (Stage.SHIP, ["deploy"])
     assert waits.course.open_gates[0].evidence not in approved

@@ -21,7 +21,6 @@ from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import Forbidden
-from loopwright.kernel.model import LoopId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +41,10 @@ class _Round:
     left: int
     systems: tuple[str, ...] = ()
     made: int = 0
-    parked: dict[LoopId, Turned] = field(default_factory=dict)  # those that wait for a person while others go on
+    parked: dict[str, Turned] = field(default_factory=dict)  # those that wait for a person while others go on
     last: Turned | None = None
 
-    def took(self, loop: LoopId, found: Turned) -> None:
+    def took(self, loop: str, found: Turned) -> None:
         system = found.state.plan.system.id
         self.systems = self.systems if system in self.systems else (*self.systems, system)
         self.made, self.left, self.last = self.made + found.made, self.left - found.made, found
@@ -123,7 +122,7 @@ def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
     return None
 
 
-async def _following(own: _Controller, ran: _Round, last: LoopId) -> View | None:
+async def _following(own: _Controller, ran: _Round, last: str) -> View | None:
     """The next that is ready, else one whose gate was decided meanwhile."""
     if own.settings.finish.auto_continue:
         more = await init_system(own.project, own.settings, own.asked, note)

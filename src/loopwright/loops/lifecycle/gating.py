@@ -47,7 +47,7 @@ def _due(state: LifecycleState) -> Iterator[GateRecord]:
     always = _always(state)
     if always and always not in called:
         yield _record(state, always, ())
-    if state.phase in (Stage.REVIEW, Stage.SHIP):
+    if state.phase in (Stage.REVIEW, Stage.SHIP):  # what is mended there, or updated, is another tree
         yield _record(state, DEPLOY, ())
 
 

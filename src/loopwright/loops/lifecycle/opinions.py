@@ -27,7 +27,7 @@ _TICKED = re.compile(r"^\s*[-*] \[[xX]\] (.+?)[.\s]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class AskedThere:
     """What was asked for there: from when on an answer is one, and of which commit."""
 
     asked: str
@@ -41,7 +41,7 @@ def heard(state: LifecycleState, seen: PullRequest, may: Deciders) -> tuple[Said
         told = StateEdited(subject="proposal", value=why, by="the pull request")
         return (told,) if state.course.station is Station.GATE else ()  # else it is blocked already
     waited = tuple(gate for gate in gating.blocking(state) if gate.evidence in state.requested)
-    return decisions(waited, seen, Request(asked=state.asked, commit=state.landed, may=may))
+    return decisions(waited, seen, AskedThere(asked=state.asked, commit=state.landed, may=may))
 
 
 def _not_as_it_was(state: LifecycleState, seen: PullRequest) -> str:
@@ -54,7 +54,7 @@ def _not_as_it_was(state: LifecycleState, seen: PullRequest) -> str:
     return ""
 
 
-def decisions(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> tuple[GateDecided, ...]:
+def decisions(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedThere) -> tuple[GateDecided, ...]:
     """One no is enough, and is all that is said then: the work goes back. Else every gate that all have approved."""
     waited = tuple(gate for gate in gates if gate.gate not in AT_THE_TERMINAL)
     if (no := next(_rejections(waited, seen, request), None)) is not None:
@@ -62,14 +62,21 @@ def decisions(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request
     return tuple(_approvals(waited, seen, request))
 
 
-def _rejections(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> Iterator[GateDecided]:
+def rejection_of(state: LifecycleState, gate: GateRecord) -> GateDecided | None:
+    """Of what was approved, on the page as it was last seen."""
+    listed = tuple(who for name, who in state.plan.reviewers if name == gate.gate)
+    asked = AskedThere(asked=state.asked, commit=state.landed, may=Deciders(approvers=((gate.gate, listed),)))
+    return next(_rejections((gate,), state.proposal, asked), None)
+
+
+def _rejections(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedThere) -> Iterator[GateDecided]:
     for said in seen.opinions:
         for gate in gates:
             if said.said == "changes-requested" and _counts(said, gate.gate, seen, request):
                 yield _decided(gate, [said.by], seen, reason=said.text or "changes were requested", approved=False)
 
 
-def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: Request) -> Iterator[GateDecided]:
+def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedThere) -> Iterator[GateDecided]:
     for gate in gates:
         said = [each.by for each in seen.opinions if _approves(each, gate.gate, seen, request)]
         needed = [name for name in _listed(gate.gate, request) if not _is(seen.author, name, seen)]
@@ -79,7 +86,7 @@ def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: Reques
             yield _decided(gate, said[:1], seen, approved=True)
 
 
-def _approves(said: Opinion, gate: str, seen: PullRequest, request: Request) -> bool:
+def _approves(said: Opinion, gate: str, seen: PullRequest, request: AskedThere) -> bool:
     if not _counts(said, gate, seen, request) or _is(said.by, request.may.starter, seen):
         return False
     if said.said == "approved":
@@ -92,7 +99,7 @@ def _approves(said: Opinion, gate: str, seen: PullRequest, request: Request) -> 
     return gate not in _BY_OTHER_MEANS and first == f"{gate} approved".casefold()
 
 
-def _counts(said: Opinion, gate: str, seen: PullRequest, request: Request) -> bool:
+def _counts(said: Opinion, gate: str, seen: PullRequest, request: AskedThere) -> bool:
     """Said after it was asked for, by somebody who may decide it."""
     if not request.asked or said.at <= request.asked or _is(said.by, seen.author, seen):
         return False
@@ -100,7 +107,7 @@ def _counts(said: Opinion, gate: str, seen: PullRequest, request: Request) -> bo
     return any(_is(said.by, name, seen) for name in listed) if listed else said.inside
 
 
-def _listed(gate: str, request: Request) -> tuple[str, ...]:
+def _listed(gate: str, request: AskedThere) -> tuple[str, ...]:
     return dict(request.may.approvers).get(gate, ())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.actions import MergePullRequest, OpenPullRequest, ReadPullRequest
+from loopwright.kernel.actions import OpenPullRequest, ReadPullRequest
 from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.risks import Risk
@@ -21,7 +21,7 @@ def wanted(state: LifecycleState, key: Key) -> OpenPullRequest:
     labels = tuple(_label(gate.gate) for gate in waits)
     decided = dict.fromkeys(_label(gate.gate) for gate in state.course.gates)
     names = {gate.gate for gate in waits} or {gate_rules.DEPLOY}
-    approvers = dict.fromkeys(who for gate, each in state.plan.reviewers if gate in names for who in each)
+    approvers = dict.fromkeys(who for gate, who in state.plan.reviewers if gate in names)
     plan = state.plan
     return OpenPullRequest(
         key=key,
@@ -56,17 +56,6 @@ def reading(state: LifecycleState, key: Key) -> ReadPullRequest:
         number=state.proposal.number,
         commit=state.landed,
         why="what people and checks say of it, and whether it is merged",
-    )
-
-
-def merging(state: LifecycleState, key: Key) -> MergePullRequest:
-    return MergePullRequest(
-        key=key,
-        branch=state.plan.branch,
-        target=state.plan.target,
-        number=state.proposal.number,
-        commit=state.landed,
-        why="the approved deploy gate is the word to merge",
     )
 
 
@@ -153,7 +142,7 @@ def _request(gate: str, why: str, evidence: str, state: LifecycleState) -> str:
 
 
 def _by(gate: str, state: LifecycleState) -> str:
-    listed = dict(state.plan.reviewers).get(gate, ())
+    listed = [who for each, who in state.plan.reviewers if each == gate]
     if not listed:
         return "Whoever belongs to the repository may decide, but for the author of the pull request."
     return f"Needed: {', '.join(inline(name, 100) for name in listed)}."

@@ -9,14 +9,13 @@ from loopwright.kernel.events import Answer, Combined, TimeReached
 from loopwright.kernel.faults import conflict_finding, engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT
-from loopwright.kernel.proposals import Deciders
 from loopwright.kernel.sightings import PullRequestSeen, RanOnce
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
-from loopwright.loops.lifecycle.opinions import Request, decisions
+from loopwright.loops.lifecycle.opinions import rejection_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import Stage
 
@@ -25,12 +24,10 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, PullRequestSeen)
     if event.failed:
         return _forge_failed(state, event)
-    waits = gating.blocking(state)
-    draft = bool(waits) or state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
-    requested = tuple(gate.evidence for gate in waits)
-    asked = event.seen.asked or state.asked
-    proposal = replace(event.seen, draft=draft)
-    return onward(replace(state, proposal=proposal, requested=requested, asked=asked, back_offs=0))
+    draft = state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
+    requested = tuple(gate.evidence for gate in gating.blocking(state))
+    state = replace(state, proposal=replace(event.seen, draft=draft), back_offs=0)
+    return onward(replace(state, requested=requested, asked=event.seen.asked or state.asked))
 
 
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
@@ -78,9 +75,7 @@ _REOPEN = "Reopen it and resume, or cancel the system."
 def _changes_asked(state: LifecycleState) -> LifecycleState | None:
     """Of exactly what is proposed now: it takes the approval of that tree back."""
     gate = state.course.due(gate_rules.DEPLOY)
-    request = Request(asked=state.asked, commit=state.landed, may=Deciders(approvers=state.plan.reviewers))
-    said = decisions((gate,), state.proposal, request) if gate is not None else ()
-    asked = next((each for each in said if not each.approved), None)
+    asked = rejection_of(state, gate) if gate is not None else None
     if asked is None or gate is None:
         return None
     no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.reason, by=asked.by)

@@ -40,7 +40,14 @@ def _propose(state: LifecycleState) -> OpenPullRequest:
 
 
 def _merge(state: LifecycleState) -> MergePullRequest:
-    return proposing.merging(state, step_key(state))
+    return MergePullRequest(
+        key=step_key(state),
+        branch=state.plan.branch,
+        target=state.plan.target,
+        number=state.proposal.number,
+        commit=state.landed,
+        why="the approved deploy gate is the word to merge",
+    )
 
 
 def _read(state: LifecycleState) -> ReadPullRequest:

@@ -100,7 +100,7 @@ class LifecycleParams:
     review: str = "{}"  # JSON: what it is given
     rules: tuple[GateRule, ...] = ()
     tests: tuple[str, ...] = ()  # patterns of files that are no artifacts of the review
-    reviewers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by gate: who has to approve it
+    reviewers: tuple[tuple[str, str], ...] = ()  # a gate, and who looks at it
     deploy: tuple[str, ...] = ()  # the command
     forge: str = "local"
     merges: bool = True  # the engine does, once deploy is approved; else a person

@@ -75,7 +75,7 @@ def system_params(
         review=json.dumps(_review(settings)),
         rules=rules(((gate.name, gate.paths) for gate in settings.gates), settings.workspace.tests or TESTS),
         tests=settings.workspace.tests or TESTS,
-        reviewers=tuple((gate.name, gate.approvers) for gate in settings.gates if gate.approvers),
+        reviewers=tuple((gate.name, who) for gate in settings.gates for who in gate.approvers),
         deploy=settings.deploy.run,
         forge=settings.forge.kind,
         merges=settings.forge.merge == "engine",

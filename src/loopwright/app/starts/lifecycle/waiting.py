@@ -9,8 +9,8 @@ from loopwright.app.project import Project
 from loopwright.app.starts.lifecycle.pull_requests import read_first
 from loopwright.app.starts.lifecycle.sessions import Failed, gates_in_time
 from loopwright.kernel.actions import ForPeople
-from loopwright.kernel.model import LoopId
 from loopwright.loops.course import Station
+from loopwright.ports.store import LoopRow
 
 _LOOK = 1.0  # seconds between two looks at whether the log has grown
 
@@ -20,7 +20,7 @@ class Parked:
     """Who waits in whose name, and how they are told what is wrong."""
 
     project: Project
-    loops: tuple[LoopId, ...]
+    loops: tuple[str, ...]  # by their ids
     by: str
     failed: Failed
 
@@ -42,7 +42,7 @@ async def awaited(own: Parked, poll: float) -> View | None:
 
 
 async def _looked_at(own: Parked) -> list[View]:
-    rows = {row.id: row for row in await own.project.store.rows()}
+    rows: dict[str, LoopRow] = {row.id: row for row in await own.project.store.rows()}
     found = [await whole_view(own.project, await listed(own.project, rows[loop])) for loop in own.loops]
     return [await read_first(own.project, each, own.failed) for each in found if not each.is_over]
 
@@ -63,5 +63,5 @@ async def _news(own: Parked, seconds: float) -> None:
                 return
 
 
-async def _lengths(own: Parked) -> dict[LoopId, int]:
+async def _lengths(own: Parked) -> dict[str, int]:
     return {row.id: row.seq for row in await own.project.store.rows() if row.id in own.loops}
