@@ -167,8 +167,10 @@ def _check(state: LifecycleState) -> RunChecks:
 
 
 def _recheck(state: LifecycleState) -> RunChecks:
+    """Whether a test notices the change is for the whole suite to say, which comes next."""
     failed = state.failure.checks if state.failure else ()
-    return _checks(state, failed, "first the check that failed")
+    asked = _checks(state, failed, "first the check that failed")
+    return replace(asked, trust=replace(asked.trust, tests_to_come=True))
 
 
 def _suite(state: LifecycleState) -> RunChecks:
@@ -278,7 +280,7 @@ def _fix(state: LifecycleState) -> RunAgent:
         key=_key(state),
         role=FIXER,
         skill="implement",
-        brief=for_fix(state),
+        brief=for_fix(state, related(state)),
         start=state.tip,
         writes=True,
         workspace=state.plan.workspace,
