@@ -26,6 +26,11 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
 from loopwright.loops.feedback.progress import PROGRESS
+from loopwright.loops.lifecycle.calibration import CALIBRATION
+from loopwright.loops.lifecycle.failure_log import FAILURE_LOG
+from loopwright.loops.lifecycle.interfaces import INTERFACE
+from loopwright.loops.lifecycle.journey import JourneyEntry
+from loopwright.loops.lifecycle.loop_state import LOOP_STATE
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
 from loopwright.loops.queue.files import SYSTEM_QUEUE
 from loopwright.loops.task_file import TASK_FILE
@@ -233,17 +238,47 @@ SCHEMAS: Mapping[str, Published] = {
         " type is refused.",
         source=RESULT,
     ),
+    "calibration": Published(
+        title="calibration.json",
+        description="`domain-memory/<domain>/learning/calibration.json`: what systems were estimated at and what they"
+        " took. Other tools write it too; keys that are not named here are kept.",
+        source=CALIBRATION,
+    ),
     "event": Published(title="One event of the log", description="A line of `loop log --json`.", source=event_line),
+    "failure-log": Published(
+        title="failure-log.json",
+        description="`domain-memory/<domain>/failure-log.json`: every failure of every system of a domain. Other tools"
+        " add to it too.",
+        source=FAILURE_LOG,
+    ),
     "handoff": Published(
         title="Handoff of a story",
         description="`.loop/stories/<id>/handoff.yml`: how far a story is, and every finding of every review of it."
         " Other tools write it too; keys that are not named here are kept.",
         source=HANDOFF,
     ),
+    "interface": Published(
+        title="Contract of a system",
+        description="`domain-memory/<domain>/interfaces/api/<system>.yaml`: what a system that is complete offers"
+        " others. Keys that are not named here are their authors' own, and are kept.",
+        source=INTERFACE,
+    ),
     "iterations": Published(
         title="One dispatch of an agent",
         description="A line of `.loop/observer/iterations.jsonl`. The file can be made anew from the log.",
         source=lambda: together(Dispatch, LinePlace),
+    ),
+    "journey-log": Published(
+        title="One line of journey-log.jsonl",
+        description="`domain-memory/<domain>/journey-log.jsonl`: what happened to the systems of a domain. The file can"
+        " be made anew from the log.",
+        source=lambda: together(JourneyEntry, LinePlace),
+    ),
+    "loop-state": Published(
+        title="loop-state.json",
+        description="`domain-memory/<domain>/systems/<system>/loop-state.json`: where a system stands, written after"
+        " every event; beside the queue lies that of the system that was last active. Other tools write it too.",
+        source=LOOP_STATE,
     ),
     "loop-toml": Published(
         title="loop.toml",

@@ -76,8 +76,9 @@ def _record(kind: typing.Any, defs: dict[str, Json], *, open_ended: bool) -> Jso
             properties |= inner["properties"]
             needed += inner.get("required", ())
             continue
-        properties[field.name] = form
-        needed += [field.name] if _is_needed(field) else []
+        name = field.name.rstrip("_")
+        properties[name] = form
+        needed += [name] if _is_needed(field) else []
     closed: Json = {} if open_ended else {"additionalProperties": False}
     return {"type": "object", "properties": properties, **closed, **({"required": needed} if needed else {})}
 

@@ -1,5 +1,6 @@
 """Files that others write too: a story's handoff stands for all of them."""
 
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from loopwright.adapters.doors import read_data, update_door
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.shapes import Problem
 from loopwright.loops.kind import Data, Door
 from loopwright.loops.quality.handoff import Persisted, initial, problems, with_review
 
@@ -217,3 +219,54 @@ def test_nothing_is_written_behind_a_link_or_outside(tmp_path: Path) -> None:
             update(tmp_path / "root", reviewed, outside)
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "root"]
+
+
+# JSON
+
+
+def listed(root: Path, *more: object) -> Path:
+    """A list of which every entry is an object."""
+
+    def odd(data: object) -> list[Problem]:
+        held = data if isinstance(data, list) else []
+        return [
+            Problem("expected an object", (place,)) for place, each in enumerate(held) if not isinstance(each, dict)
+        ]
+
+    door = Door(path="log.json", change=lambda held: [*(held or []), *more], problems=odd, form="json")
+    return update_door(root, door)
+
+
+def test_a_list_in_json_keeps_what_others_wrote(tmp_path: Path) -> None:
+    path = listed(tmp_path, {"by": "us"})
+    path.write_text('[{"by": "them", "ünique": 1e3}]')
+    listed(tmp_path, {"by": "us"})
+    assert json.loads(path.read_text()) == [{"by": "them", "ünique": 1000.0}, {"by": "us"}]
+    assert "ünique" in path.read_text()
+
+
+def test_what_steers_a_terminal_is_escaped_in_json(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text('[{"half": "\\ud800"}]')
+    listed(tmp_path, {"odd": "\x1b[2J\u202e"})
+    assert path.read_text().isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[\n{]", ":2: expected JSON"),
+        ('[{"a": 1, "a": 2}]', ": expected JSON: the key 'a' is there twice in one object"),
+        ('[{"a": NaN}]', ": expected JSON: NaN is no number of JSON"),
+        ("[" * 100_000, ": expected JSON"),
+        ('[{"a": 1}, 2]', ": [1]: expected an object"),
+    ],
+    ids=["line", "twice", "constant", "deep", "shape"],
+)
+def test_json_that_cannot_be_read_is_never_overwritten(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        listed(tmp_path, {"by": "us"})
+    assert f"{path}{says}" in str(error.value)
+    assert path.read_text() == text

@@ -6,7 +6,9 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from loopwright.config import settings as s
+from loopwright.config.lifecycle import DeploySettings, GateSettings, LifecycleSettings, NotifySettings
 from loopwright.loops.feedback.limits import FeedbackLimits
+from loopwright.loops.lifecycle.limits import LifecycleLimits
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.workflow.limits import WorkflowLimits
@@ -77,20 +79,20 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
         parallel=COUNT,
         quality=st.builds(QualityLimits, max_attempts=COUNT, p1_threshold=st.integers(0, 9)),
         feedback=st.builds(FeedbackLimits, max_feedback_iterations=COUNT, max_consecutive_test_failures=COUNT),
-        lifecycle=st.builds(s.LifecycleLimits, max_retries=st.integers(0, 9), max_same_error=COUNT),
+        lifecycle=st.builds(LifecycleLimits, max_retries=st.integers(0, 9), max_same_error=COUNT),
         workflow=st.builds(WorkflowLimits, max_iterations=st.none() | COUNT, max_same_failure=COUNT, wall=SECONDS),
         tickets=st.builds(TicketLimits, max=COUNT),
     ),
     "budget": st.builds(s.BudgetSettings, usd=st.none() | USD, tokens=st.none() | COUNT, wall=st.none() | SECONDS),
     "gates": st.lists(
-        st.builds(s.GateSettings, name=NAME, paths=PATHS, approvers=st.just(("ada", "security team"))),
+        st.builds(GateSettings, name=NAME, paths=PATHS, approvers=st.just(("ada", "security team"))),
         unique_by=lambda gate: gate.name,
         max_size=2,
     ).map(tuple),
     "sandbox": st.builds(s.SandboxSettings, network=st.lists(TEXT, unique=True, max_size=2).map(tuple)),
-    "deploy": st.builds(s.DeploySettings, run=st.just(()) | ARGV),
+    "deploy": st.builds(DeploySettings, run=st.just(()) | ARGV),
     "finish": st.builds(s.FinishSettings),
-    "notify": st.builds(s.NotifySettings, urls=st.sampled_from([(), ("slack://a/b",)])),
+    "notify": st.builds(NotifySettings, urls=st.sampled_from([(), ("slack://a/b",)])),
     "quality": st.builds(
         s.QualitySettings,
         code=st.builds(s.GateRoles, creator=st.sampled_from(["", "developer"]), depth=st.sampled_from(["", "quick"])),
@@ -98,7 +100,7 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
     ),
     "workflow": st.builds(s.WorkflowSettings, inner=st.sampled_from(["feedback", "tickets"])),
     "tickets": st.builds(s.TicketSettings, critics=st.sampled_from([("critic",), ("reviewer", "critic")])),
-    "lifecycle": st.builds(s.LifecycleSettings, domain=st.sampled_from(["", "orders"]), gate_timeout=SECONDS),
+    "lifecycle": st.builds(LifecycleSettings, domain=st.sampled_from(["", "orders"]), gate_timeout=SECONDS),
 }
 
 

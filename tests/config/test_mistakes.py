@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.config.lifecycle import NotifySettings
 from loopwright.config.loop_toml import read_settings
-from loopwright.config.settings import GateSettings, LifecycleSettings, Settings
+from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -92,19 +93,15 @@ def warnings(text: str) -> list[str]:
 
 
 def test_a_loop_in_flight_goes_on_with_a_warning_for_each_table_or_key_that_nothing_obeys() -> None:
-    refused = ("limits.lifecycle", "autonomy", "gates", "sandbox.network", "deploy", "forge")
     named = [said.split(": ")[1] for said in warnings(LATER)]
-    assert named == [*refused, "finish.auto_continue", "finish.delete_branch", "notify", "lifecycle"]
-    assert warnings(LATER)[0] == "loop.toml:2: limits.lifecycle: is not obeyed by this version yet; remove it"
+    assert named == ["sandbox.network", "notify"]
+    assert warnings(LATER)[0] == "loop.toml:3: sandbox.network: is not obeyed by this version yet; remove it"
     assert warnings(CHECK) == []
 
 
 def test_what_nothing_obeys_is_read_for_a_loop_that_was_pinned_to_it() -> None:
     settings = read_settings(LATER, "loop.toml", lambda _sentence: None)
-    assert settings.gates == (GateSettings(name="security", paths=("**/auth/**",), approvers=("security-team",)),)
-    assert settings.lifecycle == LifecycleSettings(
-        domain="orders", inner="tickets", run_cap=100, gate_timeout=7200.0, four_eyes=True, preset="team"
-    )
+    assert settings.notify == NotifySettings(urls=("mailto://a@example.com", "slack://x/y"))
     assert Settings.from_json(settings.to_json()) == settings
 
 

@@ -1,6 +1,6 @@
 """Files that other tools and people write too: nothing that others wrote there is lost.
 
-A door is YAML: read strictly, changed and written whole under a lock; one that cannot be read is never overwritten.
+A door is YAML or JSON: read strictly, changed and written whole under a lock; one that cannot be read is never overwritten.
 A record is told by us alone, by several processes: it is replaced only if we wrote what is there, and never by what is
 older.
 """
@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from loopwright.adapters.files import locked_file, read_regular, refuse_links, write_whole
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
-from loopwright.kernel.shapes import Problem, shown
+from loopwright.kernel.shapes import Problem, each_key_once, few_digits, shown
+from loopwright.kernel.visible import is_all_harmless
 from loopwright.kernel.yaml_writer import write_yaml
 from loopwright.loops.kind import Data, Door
 
@@ -35,33 +37,61 @@ def update_door(root: Path, door: Door) -> Path:
     refuse_links(root, path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path.parent):
-        before = read_data(path, door.problems)
+        before = _read(path, door)
         after = door.change(before)
         if after != before:
-            text = write_yaml(after)
+            text = _written(after, door.form)
             if len(text.encode()) > SIZE_LIMIT:
                 says = f"would grow beyond {SIZE_LIMIT // 1024} KiB; take what is settled out of it"
                 raise ConfigError(str(path), "", says)
-            _checked(text, str(path), door.problems)
+            _held(text, str(path), door)
             write_whole(path, text)
     return path
 
 
 def read_data(path: Path, problems: Callable[[object], Iterable[Problem]]) -> Data | None:
-    """None if there is no such file. Raises `ConfigError` with line and key if it is not what it has to be."""
+    """What a YAML file holds; None if there is no such file. Raises `ConfigError` with line and key if it is not what
+    it has to be.
+    """
+    held = _read(path, Door(path=str(path), change=dict, problems=problems))
+    return held if isinstance(held, dict) or held is None else {}
+
+
+def _read(path: Path, door: Door) -> object:
     try:
         text = read_plain_file(path, str(path), SIZE_LIMIT)
     except FileNotFoundError:
         return None
-    return _checked(text, str(path), problems)
+    return _held(text, str(path), door)
 
 
-def _checked(text: str, name: str, problems: Callable[[object], Iterable[Problem]]) -> Data:
-    found = read_yaml(text, name)
-    data = found.plain()
-    for problem in problems(data):
-        raise ConfigError(name, shown(problem.at), problem.says, line=found.line(*problem.at))
-    return data if isinstance(data, dict) else {}
+def _held(text: str, name: str, door: Door) -> object:
+    found = read_yaml(text, name) if door.form == "yaml" else None
+    data = _json(text, name) if found is None else found.plain()
+    for problem in door.problems(data):
+        line = None if found is None else found.line(*problem.at)
+        raise ConfigError(name, shown(problem.at), problem.says, line=line)
+    return data
+
+
+def _json(text: str, name: str) -> object:
+    try:
+        return json.loads(text, parse_int=few_digits, parse_constant=_no_number, object_pairs_hook=each_key_once)
+    except json.JSONDecodeError as error:
+        raise ConfigError(name, "", f"expected JSON: {error.msg}", line=error.lineno) from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(name, "", f"expected JSON: {error}") from error
+
+
+def _no_number(text: str) -> object:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _written(data: Data | list[Any], form: str) -> str:
+    if form == "yaml":
+        return write_yaml(data)
+    told = json.dumps(data, indent=2, ensure_ascii=False)
+    return (told if is_all_harmless(told.replace("\n", "")) else json.dumps(data, indent=2)) + "\n"
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.adapters.speaker import git_names
+from loopwright.adapters.git.repository import git_names
 from loopwright.app.choice import named, root_of
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project

@@ -13,9 +13,8 @@ from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.git.program import persons_git
-from loopwright.adapters.git.repository import OLDEST
+from loopwright.adapters.git.repository import OLDEST, git_names
 from loopwright.adapters.processes import LINUX
-from loopwright.adapters.speaker import git_names
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.app.kinds import Kinds

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from loopwright.config import keys as k
 from loopwright.config.keys import key
@@ -60,3 +61,27 @@ class LifecycleSettings:
         "`trust` is your word that what judges in a new scaffold becomes part of the base",
         "ask",
     )
+
+
+_PRESETS: Mapping[str, tuple[str, int]] = {
+    "personal": ("autonomous", 5),
+    "team": ("hybrid", 3),
+    "enterprise": ("supervised", 1),
+}
+
+
+def with_preset(data: dict[str, Any]) -> dict[str, Any]:
+    """The file with what its preset says of autonomy and retries, where it says nothing of them itself."""
+    tables = [data.get(name, {}) for name in ("lifecycle", "autonomy", "limits")]
+    if not all(isinstance(each, dict) for each in tables):
+        return data  # whoever reads it says what is wrong
+    lifecycle, autonomy, limits = tables
+    known, own = _PRESETS.get(str(lifecycle.get("preset", ""))), limits.get("lifecycle", {})
+    if known is None or not isinstance(own, dict):
+        return data
+    mode, retries = known
+    return {
+        **data,
+        "autonomy": {"mode": mode, **autonomy},
+        "limits": {**limits, "lifecycle": {"max_retries": retries, **own}},
+    }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loopwright.config.keys import shape_of
+from loopwright.config.lifecycle import with_preset
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.relations import problems
 from loopwright.config.settings import VERSION, Settings
@@ -38,7 +39,7 @@ def read_settings(text: str, path: str, warn: Warn | None = None) -> Settings:
     data = source.parse()
     _check_version(source, data)
     _check_obeyed(source, data, warn)
-    settings = build(Settings, fitted(shape_of(Settings), data, source.error))
+    settings = build(Settings, fitted(shape_of(Settings), with_preset(data), source.error))
     for problem in problems(settings):
         raise source.error(problem.at, problem.says)
     return settings

@@ -112,11 +112,12 @@ def _object(form: _Form, value: Any, sparse: bool) -> dict[str, Any]:  # noqa: F
 
 
 def as_object(value: DataclassValue) -> dict[str, object]:
-    """As `plain`, with the fields that are spread put in their places."""
+    """As `plain`, with the fields that are spread put in their places, and words that a field cannot be called: `from_`
+    is `from`."""
     spread = {name for name, field in value.__dataclass_fields__.items() if field.metadata == SPREAD}
     found: dict[str, object] = {}
     for name, data in plain(value).items():
-        found |= data if name in spread else {name: data}
+        found |= data if name in spread else {name.rstrip("_"): data}
     return found
 
 

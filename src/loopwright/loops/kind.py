@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
@@ -57,11 +57,12 @@ class Scene(Generic[S]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
-    """A YAML file that others write too: read, changed and written whole under a lock, never replaced unread."""
+    """A file that others write too: read, changed and written whole under a lock, never replaced unread."""
 
     path: str
-    change: Callable[[Data | None], Data]  # from what it holds, None where there is no such file
+    change: Callable[[Any], Data | list[Any]]  # from what it holds, None where there is no such file
     problems: Callable[[object], Iterable[Problem]]  # why what it holds cannot be taken
+    form: Literal["yaml", "json"] = "yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +125,9 @@ class StatusFacts:
     system: Mapping[str, object] | None = None
     capability: Mapping[str, object] | None = None
     tasks: Mapping[str, object] | None = None
+    failures: tuple[int, int, int] | None = None  # now, in all, and how many of those are resolved
+    gates: Mapping[str, str] = field(default_factory=dict)  # besides those that are decided or waited for
+    activity: str = ""  # when it last did something, where the log does not know
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

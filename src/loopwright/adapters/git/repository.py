@@ -100,6 +100,17 @@ def submodule_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(path_of(row.partition(b"\t")[2]) for row in rows if row.startswith(b"160000 "))
 
 
+def git_names(env: Mapping[str, str], top: Path) -> tuple[str, str]:
+    """`user.name` and `user.email`, as whoever may change these settings says; empty where git knows none."""
+    git = persons_git(env, top)
+    name, mail = (git.ask("config", "--get", key) for key in ("user.name", "user.email"))
+    return _setting(name.code, name.out), _setting(mail.code, mail.out)
+
+
+def _setting(code: int, out: bytes) -> str:
+    return out.decode("utf-8", "backslashreplace").strip() if code == 0 else ""
+
+
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:
     try:
         git = persons_git(env, cwd)

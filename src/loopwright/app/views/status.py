@@ -24,7 +24,7 @@ _SHORT = 12  # characters of a commit
 Word = Status | Literal["interrupted"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Failures:
     """`total` attempts failed; `resolved` of them were made good by one that was verified."""
 
@@ -121,13 +121,13 @@ def build(
         capability=facts.capability,
         attempt=shown_attempt(stand, row),
         limit=stand.limit,
-        failures=_failures(stand.failures, outcome),
-        gates={**gates, **pending},
+        failures=Failures(*facts.failures) if facts.failures else _failures(stand.failures, outcome),
+        gates={**facts.gates, **gates, **pending},
         cost=cost_of(row),
         tasks=facts.tasks,
         needs=needs(row, waiting, status, idle=idle, answered=answered, paused=paused),
         next=_next(actions),
-        last_activity=moment(row.updated),
+        last_activity=facts.activity or moment(row.updated),
         result=_landed(outcome) if outcome else None,
         counter=view.kind.words.counter,
         superseded=view.kind.superseded(view.now.state),
@@ -206,11 +206,12 @@ def named_commands(shown: LoopStatus) -> LoopStatus:
 def human(shown: LoopStatus, *, commands: bool = True) -> str:
     """The five lines, what it cost, then what needs the person, with the commands that answer it."""
     lines = [
-        f"Loop: {shown.task} ({shown.id}, {shown.kind})",
+        _head_line(shown),
         f"State: {_state_line(shown)}",
         f"Failures: {_failures_line(shown.failures)}",
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
+        *((f"Loop: {shown.id} ({_how(shown)})",) if shown.system else ()),
         f"Cost: {cost_in_words(shown.cost)}",
     ]
     if shown.result is not None:
@@ -298,10 +299,26 @@ def _family(root: LoopStatus, loops: Sequence[LoopStatus]) -> list[LoopStatus]:
     return [root, *(one for child in children for one in _family(child, loops))]
 
 
+def _head_line(shown: LoopStatus) -> str:
+    if shown.system:
+        return f"System: {one_line(str(shown.system['name']), 120)} ({shown.system['id']})"
+    return f"Loop: {shown.task} ({shown.id}, {shown.kind})"
+
+
 def _state_line(shown: LoopStatus) -> str:
-    how = ", ".join(dict.fromkeys((shown.status, *((shown.outcome,) if shown.outcome else ()))))
-    parts = (how_far(shown), *((tasks_line(shown.tasks),) if shown.tasks else ()), how)
+    if shown.system:
+        at = shown.capability
+        return f"{shown.state} ({_capability(at)})" if at and at["name"] else shown.state
+    parts = (how_far(shown), *((tasks_line(shown.tasks),) if shown.tasks else ()), _how(shown))
     return f"{shown.state} ({', '.join(parts)})"
+
+
+def _capability(at: Mapping[str, object]) -> str:
+    return f"capability {at['index']}/{at['total']}: {one_line(str(at['name']), 120)}"
+
+
+def _how(shown: LoopStatus) -> str:
+    return ", ".join(dict.fromkeys((shown.status, *((shown.outcome,) if shown.outcome else ()))))
 
 
 def how_far(shown: LoopStatus) -> str:

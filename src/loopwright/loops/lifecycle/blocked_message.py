@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.quoting import one_line
+from loopwright.kernel.quoting import inline, one_line
 from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.state import LifecycleState
 
 _TRIED = 5  # attempts that are told
+_RECORDED = 20  # and that stay on record
 
 
 def blocked_message(state: LifecycleState) -> str:
@@ -43,6 +44,35 @@ def _tried(history: tuple[Failure, ...]) -> tuple[str, ...]:
     return tuple(f"{one_line(each.fix, 200)} ({each.stage}: {one_line(each.error, 120)})" for each in found[-_TRIED:])
 
 
+def blocked_page(state: LifecycleState) -> str:
+    """The message as a file, with each try below it; empty where nothing is blocked."""
+    told = blocked_message(state)
+    if not told:
+        return ""
+    record = escalation_record(state)
+    tried = [each for each in state.history[-_RECORDED:] if not each.resolved]
+    rows = (_row(str(each.number), each.error, each.fix, _outcome(each), each.hypothesis) for each in tried)
+    table = ("", "| attempt | error | fix | outcome | hypothesis |", "|---|---|---|---|---|", *rows) if tried else ()
+    facts = {
+        "Escalated to": record["escalatedTo"],
+        "Hypothesis": state.diagnosis,
+        "Branch": state.plan.branch.removeprefix("refs/heads/"),
+        "Commit": state.tip,
+        "Worktree": record["worktree"],
+        "Issue": state.plan.system.issue or "",
+    }
+    lines = (f"- {name}: {inline(str(value), 500)}" for name, value in facts.items() if value)
+    return "\n".join((told, "", "---", "", "### Escalation record", "", *lines, *table)) + "\n"
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(inline(each, 200).replace('|', '&#124;') or '-' for each in cells)} |"
+
+
+def _outcome(failure: Failure) -> str:
+    return failure.outcome or ("resolved" if failure.resolved else "open")
+
+
 def escalation_record(state: LifecycleState) -> dict[str, object]:
     """Beside the message: attempt, error, fix and outcome of each try, and the hypothesis."""
     told = state.blocked
@@ -57,10 +87,10 @@ def escalation_record(state: LifecycleState) -> dict[str, object]:
                 "stage": each.stage.value,
                 "error": each.error,
                 "fix": each.fix,
-                "outcome": each.outcome or ("resolved" if each.resolved else "open"),
+                "outcome": _outcome(each),
                 "hypothesis": each.hypothesis,
             }
-            for each in state.history[-20:]
+            for each in state.history[-_RECORDED:]
         ],
         "hypothesis": state.diagnosis,
         "ask": told.ask if told else "",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.lifecycle import brief, closing
+from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
-from loopwright.loops.lifecycle.gating import GATES
+from loopwright.loops.lifecycle.gating import GATES, called_for
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState
 
@@ -33,7 +33,14 @@ def _status(state: LifecycleState) -> StatusFacts:
     total = len(state.done) + len(state.remaining) + bool(state.current)
     index = len(state.done) + bool(state.current)
     capability = {"index": index, "total": total, "name": state.current} if total else None
-    return StatusFacts(system={"id": system.id, "name": system.name}, capability=capability)
+    resolved = sum(each.resolved for each in state.history)
+    return StatusFacts(
+        system={"id": system.id, "name": system.name},
+        capability=capability,
+        failures=(state.retries, state.total, resolved),
+        gates=dict.fromkeys(called_for(state), "pending"),
+        activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
+    )
 
 
 def _explained(state: LifecycleState) -> tuple[str, ...]:
@@ -47,7 +54,7 @@ def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
 
 
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
-    return f"domain-memory/{state.plan.domain}/systems/{state.plan.system.id}/loop-state.json"
+    return files.state_paths(state)[0]
 
 
 KIND: Kind[LifecycleParams, LifecycleState] = Kind(
@@ -75,5 +82,9 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     status=_status,
     rules=_RULES,
     held_up=_explained,
+    files=files.render,
+    past=past.folded,
+    notes=files.notes,
+    doors=files.doors,
     tells_more=_tells_more,
 )
