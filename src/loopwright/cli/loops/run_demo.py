@@ -80,9 +80,9 @@ _FILES = (
     (".loop/pulls/1.md", "the pull request"),
     ("domain-memory/links/system-queue.json", "the queue"),
     ("domain-memory/links/failure-log.json", "what failed, and what became of it"),
-    ("domain-memory/links/systems/sys-001/loop-state.json", "how the first system stood at its end"),
+    ("domain-memory/links/archive/sys-001/loop-state.json", "how the first system stood at its end"),
     ("domain-memory/links/loop-state.json", "how the second stands"),
-    ("domain-memory/links/sessions", "what each session handed over"),
+    ("domain-memory/links/sessions/", "what each session handed over"),
 )
 
 

@@ -28,8 +28,8 @@ from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_o
 from loopwright.loops.lifecycle.flow import blocked, decided, failed, moved, onward, queue_status
 from loopwright.loops.lifecycle.retrying import retried, retry_begun
 from loopwright.loops.lifecycle.skilled import skilled
-from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
-from loopwright.loops.lifecycle.states import Stage
+from loopwright.loops.lifecycle.state import FILES, LifecycleState, Step, begun
+from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
 
 _OF_SKILLS = (Step.SKILL, Step.RECORD, Step.EXAMINE, Step.REVIEWS)
@@ -137,6 +137,8 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     if not isinstance(event, ChangeExamined):
         raise _refused(state, event)
     state = replace(state, looked=state.tip, risks=event.risks, tree=event.tree, paths=event.paths)
+    if state.phase in PER_CAPABILITY:
+        state = replace(state, files=tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES])
     state = gating.opened(state)
     if (no := gating.rejected(state)) is not None:
         return sent_back(state, no)
@@ -146,13 +148,18 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
 def _landed(state: LifecycleState, event: Answer) -> LifecycleState:
     match event:
         case Integrated():
+            piece = state.piece
             state = replace(c.steered(state, landed=event.landed), held_on=event.held_on or state.held_on)
+            if piece is not None and piece.commit != state.tip:
+                state = replace(state, landed=event.landed, landed_tip=piece.commit, pieces=state.pieces[1:])
+                return onward(state)
             tip = state.tip if state.course.held else event.landed
             return onward(
                 replace(
                     state,
                     landed=event.landed,
                     landed_tip=tip,
+                    pieces=(),
                     tip=tip,
                     checked=tip,
                     looked=tip,

@@ -200,12 +200,14 @@ def _look(state: LifecycleState) -> ExamineChange:
         base=state.onto or state.plan.base,
         commit=state.tip,
         rules=state.plan.rules,
+        since=state.landed,
         why=f"which gates the change calls for before {state.phase} is left",
     )
 
 
 def _land(state: LifecycleState) -> Integrate:
-    return landing(state, completing.message(state))
+    whole, piece = landing(state, completing.message(state)), state.piece
+    return whole if piece is None or piece.commit == state.tip else replace(whole, commit=piece.commit, tree=Tree(""))
 
 
 def landing(state: LifecycleState, message: str) -> Integrate:
