@@ -7,8 +7,8 @@ import pytest
 from loopwright.adapters.forges.github import GithubForge
 from loopwright.adapters.forges.local import LocalForge
 from loopwright.adapters.outside import errands_of, forge_of
-from loopwright.config.lifecycle import ForgeSettings
 from loopwright.config.settings import Settings, WorkspaceSettings
+from loopwright.config.systems import ForgeSettings
 from loopwright.kernel.actions import RunOnce
 from loopwright.kernel.model import Commit, Key
 from loopwright.testing.clock import ManualClock

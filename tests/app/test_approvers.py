@@ -18,8 +18,8 @@ from loopwright.cli.afterwards import decided_on
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.person import person
-from loopwright.config.lifecycle import GateSettings, LifecycleSettings
 from loopwright.config.settings import Settings
+from loopwright.config.systems import GateSettings, LifecycleSettings
 from loopwright.engine.world import World
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode

@@ -6,7 +6,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from loopwright.config import settings as s
-from loopwright.config.lifecycle import DeploySettings, GateSettings, LifecycleSettings, NotifySettings
+from loopwright.config.systems import DeploySettings, GateSettings, LifecycleSettings, NotifySettings
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.lifecycle.limits import LifecycleLimits
 from loopwright.loops.reviewed import QualityLimits

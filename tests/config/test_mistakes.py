@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.config.lifecycle import NotifySettings
 from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import Settings
+from loopwright.config.systems import NotifySettings
 from loopwright.errors import ConfigError
 
 SAMPLES = Path(__file__).parent / "samples"

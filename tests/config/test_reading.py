@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from generators.configuration import is_table
 from loopwright.config import settings as s
 from loopwright.config.keys import shape_of
-from loopwright.config.lifecycle import GateSettings
 from loopwright.config.loop_toml import SIZE_LIMIT, load_settings, read_settings
+from loopwright.config.systems import GateSettings
 from loopwright.errors import ConfigError
 from loopwright.loops.feedback.limits import FeedbackLimits
 from tests.config.emitter import emit

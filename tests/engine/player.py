@@ -11,10 +11,11 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import NamedTuple, get_args
 
+from loopwright.engine.driver import terms_of
 from loopwright.engine.fold import Opened
 from loopwright.engine.journal import open_loop
 from loopwright.engine.nesting import cancel_below, child_id, child_outcome, ready_child
-from loopwright.engine.performing import looked_up, perform, terms_of
+from loopwright.engine.performing import looked_up, perform
 from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget

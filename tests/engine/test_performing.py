@@ -11,8 +11,9 @@ import pytest
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.engine.dispatch import InProcess
+from loopwright.engine.driver import terms_of
 from loopwright.engine.fold import Fold
-from loopwright.engine.performing import perform, terms_of
+from loopwright.engine.performing import perform
 from loopwright.engine.world import World
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.events import AgentReported, Answer

@@ -1,6 +1,6 @@
 """Files that other tools and people write too: nothing that others wrote there is lost.
 
-A door is YAML or JSON: read strictly, changed and written whole under a lock; one that cannot be read is never overwritten.
+A door is YAML or JSON: read strictly, changed and written whole under a lock; one that cannot be read is left as it is.
 A record is told by us alone, by several processes: it is replaced only if we wrote what is there, and never by what is
 older.
 """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
@@ -39,6 +41,22 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
     parts = await catch_up(project, publisher, seen, rows)
     settings = Settings.from_json(seen.now.settings)
     return Ready(seen=seen, settings=settings, publisher=publisher, rows=rows, parts=parts)
+
+
+@asynccontextmanager
+async def about_to_drive(project: Project, loop: View, who: str, failed: Callable[[str], None]) -> AsyncIterator[Ready]:
+    """The loop as `make_ready` gives it, with what its kind does before and after every drive, however that ends."""
+    if not loop.kind.sessions:
+        yield await make_ready(project, loop, failed)
+        return
+    session = import_module(loop.kind.sessions)
+    seen: View = await session.began(project, loop, who, failed)
+    try:
+        yield await make_ready(project, seen, failed)
+    except asyncio.CancelledError:
+        await session.ended(project, seen.row.id, who, "interrupted", failed)
+        raise
+    await session.ended(project, seen.row.id, who, "", failed)
 
 
 async def under_way(project: Project, start: View) -> list[Seen]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
-from loopwright.app.readiness import make_ready
+from loopwright.app.readiness import about_to_drive
 from loopwright.app.rebuilding import rebuild_debt
 from loopwright.app.task_lists import drive_and_listen
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
@@ -135,12 +135,12 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[objec
 
 async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
-    ready = await make_ready(project, loop, note)
-    start, newest = ready.seen, Newest()
-    async with watched(project, here, start, newest, ready.publisher) as watching:
-        asked = here.who if here.asks and not manner.unattended else ""
-        world, heard = peopled(project, ready, watching, asked)
-        halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
+    async with about_to_drive(project, loop, here.who, note) as ready:
+        start, newest = ready.seen, Newest()
+        async with watched(project, here, start, newest, ready.publisher) as watching:
+            asked = here.who if here.asks and not manner.unattended else ""
+            world, heard = peopled(project, ready, watching, asked)
+            halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from loopwright.config.keys import shape_of
-from loopwright.config.lifecycle import with_preset
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.relations import problems
 from loopwright.config.settings import VERSION, Settings
+from loopwright.config.systems import with_preset
 from loopwright.config.toml_text import TomlText
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import build

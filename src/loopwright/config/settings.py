@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from loopwright.config import keys as k
 from loopwright.config.keys import key, limit_table, needed, table, tables
-from loopwright.config.lifecycle import (
+from loopwright.config.systems import (
     AutonomySettings,
     DeploySettings,
     ForgeSettings,

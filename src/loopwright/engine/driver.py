@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from loopwright.engine.asking import Asking, stopped
-from loopwright.engine.fold import FROM_DATA, Flight, Opened
+from loopwright.engine.fold import FROM_DATA, Flight, Fold, Opened
 from loopwright.engine.journal import Journal, holding, open_loop, post
 from loopwright.engine.nesting import below, cancel_below, run_child
-from loopwright.engine.performing import looked_up, perform, terms_of, unusable
-from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
+from loopwright.engine.performing import looked_up, perform, unusable
+from loopwright.engine.session import Effect, Recording, Session, Terms, cancelled, interrupted
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget, Suspended, TimeIsUp
-from loopwright.kernel.actions import RunLoop
+from loopwright.kernel.actions import RunAgent, RunChecks, RunLoop
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -67,6 +67,18 @@ async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None
         if tell is not None and halt.why != "ended":
             world.known[opened.id] = journal.opened  # its parent may go on with it
         return halt
+
+
+def terms_of(world: World, loop: LoopId) -> Terms:
+    """On which a loop may start agents: limits of tokens and time, and what a run may cost. Checks take only time."""
+
+    def terms(action: RunAgent | RunChecks, now: Fold) -> float | Shortage:
+        shortage = world.dispatcher.shortage(loop, now.tokens, now.seconds)
+        if isinstance(action, RunChecks):
+            return shortage if shortage and shortage.reason == "time" else 0.0
+        return shortage or world.agent.reservation(action.role, action.agent)
+
+    return terms
 
 
 class _Driver:

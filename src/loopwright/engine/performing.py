@@ -12,10 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.engine.fold import FROM_DATA, Fold
+from loopwright.engine.fold import FROM_DATA
 from loopwright.engine.integration import integrate
 from loopwright.engine.looking import look
-from loopwright.engine.session import Terms
 from loopwright.engine.world import World
 from loopwright.errors import TimeIsUp
 from loopwright.kernel.actions import (
@@ -59,7 +58,6 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.touched import Touched, touched_lines
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.dispatcher import Shortage
 from loopwright.ports.workspace import Combining, Snapshot, Taking
 
 InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
@@ -97,18 +95,6 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
             raise AssertionError(f"{type(action).__name__} is not performed here")
         case _:
             assert_never(action)
-
-
-def terms_of(world: World, loop: LoopId) -> Terms:
-    """On which a loop may start agents: limits of tokens and time, and what a run may cost. Checks take only time."""
-
-    def terms(action: RunAgent | RunChecks, now: Fold) -> float | Shortage:
-        shortage = world.dispatcher.shortage(loop, now.tokens, now.seconds)
-        if isinstance(action, RunChecks):
-            return shortage if shortage and shortage.reason == "time" else 0.0
-        return shortage or world.agent.reservation(action.role, action.agent)
-
-    return terms
 
 
 def unusable(key: Key, role: str, fault: Exception) -> AgentFailed:

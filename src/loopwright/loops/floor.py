@@ -190,8 +190,10 @@ def apply(own: Machine[S, L], state: S, event: Event) -> S:
             return own.edited(state, event)
         case SkillSkipped():
             return own.skipped(state, event)
-        case BudgetChanged() | SessionMarked():
-            return state  # money is the engine's business, and who drives it nobody's
+        case SessionMarked():
+            return own.marked(state, event)
+        case BudgetChanged():
+            return state  # money is the engine's business
         case _:
             return settled(_held(own, _took(own, state, event)))
 

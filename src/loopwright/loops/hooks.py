@@ -14,6 +14,7 @@ from loopwright.kernel.events import (
     Event,
     Integrated,
     IntegrationRefused,
+    SessionMarked,
     SkillSkipped,
     StateEdited,
 )
@@ -53,7 +54,7 @@ def _not_skipped(state: S, event: SkillSkipped) -> S:
     raise refusal(state, event, f"no skill {event.skill!r} is asked for here")
 
 
-def _as_it_was(state: S, _: GateRecord) -> S:
+def _as_it_was(state: S, _: GateRecord | SessionMarked) -> S:
     return state
 
 
@@ -81,6 +82,7 @@ class Machine(Generic[S, L]):
     answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
     edited: Callable[[S, StateEdited], S] = _not_edited  # what others wrote into a file of it
     skipped: Callable[[S, SkillSkipped], S] = _not_skipped
+    marked: Callable[[S, SessionMarked], S] = _as_it_was  # somebody began to drive it, or stopped
     noun: str = "loop"
     on_hold: str = "the {who} cannot go on without a person"
     beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too

@@ -154,6 +154,7 @@ class Kind(Generic[P, S]):
     request: type | None = None  # what a Python program says to have one driven
     porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started
     starts: str = ""  # the command that begins one
+    sessions: str = ""  # the module with what is done before and after it is driven
     words: Words
     needs: Needs
     title: Callable[[P], str]
@@ -174,6 +175,7 @@ class Kind(Generic[P, S]):
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`
+    decision: Callable[[S], tuple[str, ...]] = lambda _state: ()  # in words of its own
     held_up: Callable[[S], tuple[str, ...]] = lambda _state: ()  # what does not go on there, and why
     in_force: str = "In force:"  # the heading of its counters there
     findings_elsewhere: str = ""  # where its findings are, if not with itself

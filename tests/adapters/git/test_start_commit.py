@@ -253,7 +253,7 @@ def test_a_linked_worktree_has_a_state_of_its_own(docs: Repository) -> None:
 def test_the_workspace_starts_there_too(docs: Repository) -> None:
     docs.write("docs/a.md", "mine\n")
     scene = Scene(docs)
-    commit = asyncio.run(scene.workspace.start(LOOP, scene.base, ("docs/a.md",)))
+    commit = start(docs, "docs/a.md")
     assert (scene.prepare(at=commit) / "docs" / "a.md").read_text() == "mine\n"
 
 

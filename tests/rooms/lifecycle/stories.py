@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from loopwright.kernel.actions import (
     Action,
@@ -44,6 +45,7 @@ from loopwright.kernel.events import (
     Integrated,
     Logged,
     LoopEnded,
+    SessionMarked,
     Started,
     TimeReached,
 )
@@ -54,6 +56,7 @@ from loopwright.kernel.model import (
     Commit,
     Ending,
     Finding,
+    Key,
     LoopId,
     Outcome,
     Severity,
@@ -65,7 +68,9 @@ from loopwright.kernel.record import Record
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.loops.course import Station
-from loopwright.loops.kind import Scene
+from loopwright.loops.kind import Door, Scene
+from loopwright.loops.lifecycle import files
+from loopwright.loops.lifecycle.handoff import Leaving
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.past import LifecyclePast, folded
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState, SystemFacts
@@ -84,7 +89,7 @@ PLAN = LifecycleParams(
     capabilities=("creation", "assignment"),
     checks=("build", "test", "lint", "typecheck"),
     reviewing="batch",
-    review=json.dumps({"shared": {}, "batch": {}}),
+    review=json.dumps({"each": {}, "all": {}}),
     deploy=("npm", "publish"),
 )
 TYPE_ERROR = identify(
@@ -244,3 +249,44 @@ class Story:
 
 def planned(**changes: object) -> LifecycleParams:
     return replace(PLAN, **changes)  # type: ignore[arg-type]  # the fields of the plan
+
+
+BEGAN = SessionMarked(mark="began", by="someone")
+
+
+def ended(why: str, commit: str = "") -> SessionMarked:
+    return SessionMarked(mark="ended", why=why, commit=Commit(commit))
+
+
+def stuck() -> Story:
+    """The same type error until nobody tries again."""
+    again = [red("typecheck", TYPE_ERROR)] * 9
+    return Story(check=[red("")] * 3 + again, recheck=again)
+
+
+def door(story: Story, name: str, event: Event | None = None) -> Door | None:
+    return next((each for each in files.doors(story.scene(event)) if each.path.endswith(name)), None)
+
+
+def held_in(story: Story, name: str, before: object = None) -> Any:  # noqa: ANN401 - what the file would hold
+    found = door(story, name)
+    assert found is not None
+    assert list(found.problems(before)) == [] or before is None
+    after = found.change(before)
+    assert list(found.problems(after)) == []
+    return after
+
+
+def key_of_next(story: Story) -> Key:
+    return LIFECYCLE.decide(story.state)[0].key
+
+
+def leaving(story: Story, *, complete: bool = False) -> Leaving:
+    return Leaving(
+        loop=story.loop,
+        state=story.state,
+        moments=story.held.moments,
+        log=story.held.log,
+        at=story.at,
+        complete=complete,
+    )

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from loopwright.kernel.actions import Action, Checkpoint, ExamineChange, Integrate, RunAgent, RunChecks, RunLoop
-from loopwright.kernel.events import Answered, Event
+from loopwright.kernel.actions import Action, Checkpoint, ExamineChange, Integrate, RunAgent, RunChecks
+from loopwright.kernel.events import Event
 from loopwright.kernel.gates import Change
 from loopwright.kernel.model import Commit, Ending, Outcome, Tree
 from loopwright.kernel.sightings import ChangeExamined
@@ -11,10 +11,8 @@ from loopwright.loops import course as c
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle.closing import lines
 from loopwright.loops.lifecycle.completing import message
-from loopwright.loops.lifecycle.failures import Blocked
 from loopwright.loops.lifecycle.kind import KIND
 from loopwright.loops.lifecycle.machine import LIFECYCLE
-from loopwright.loops.lifecycle.state import Step
 from loopwright.loops.lifecycle.states import Stage
 from tests.rooms.lifecycle.stories import TYPE_ERROR, Reply, Story, decided, red, report
 
@@ -145,19 +143,3 @@ def test_what_every_loop_says_at_its_end_is_not_said_here_too() -> None:
     story = Story().done()
     told = lines(story.state, Outcome(ending=Ending.VERIFIED, merged_into="refs/heads/main", written=("tests/a.py",)))
     assert not any("Tests written by agents" in line for line in told)
-
-
-def test_what_was_rejected_and_is_made_again_is_not_tried_for_ever() -> None:
-    story = rejected(Watched()).to(Stage.BLOCKED)
-    assert story.state.blocked == Blocked(
-        cause="same-error",
-        reason="What a person rejected at the gate deploy was made again: not yet",
-        ask="Say with `revise` what is to be made instead.",
-        stage=Stage.IMPLEMENT,
-    )
-    story.until(lambda state: state.course.station is Station.ESCALATED)
-    (asked,) = LIFECYCLE.decide(story.state)
-    story.said(Answered(key=asked.key, choice="revise", text="Leave it out.", by="lead"))
-    (made,) = LIFECYCLE.decide(story.until(lambda state: state.step is Step.SKILL).state)
-    assert isinstance(made, RunLoop)
-    assert "Leave it out." in made.params

@@ -12,7 +12,7 @@ from loopwright.kernel.events import AgentReported, SkillSkipped, StateEdited
 from loopwright.kernel.model import AgentReport, AgentStatus, Question
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.lifecycle.failures import Failure
-from loopwright.loops.lifecycle.loop_state import Edit, FailureRead, GateRead, edit_of, read_loop_state
+from loopwright.loops.lifecycle.loop_state import FailureRead, GateRead, StateEdit, edit_of, read_loop_state
 from loopwright.loops.lifecycle.loop_state_view import render_loop_state, status_lines
 from loopwright.loops.lifecycle.state import Earlier
 from loopwright.loops.lifecycle.states import Stage
@@ -243,7 +243,7 @@ def test_what_is_no_json_or_says_something_twice_is_refused(content: str) -> Non
 def test_a_person_may_set_the_state() -> None:
     ours = rendered(Story().to(Stage.TEST))
     theirs = json.loads(ours) | {"state": "IMPLEMENT"}
-    assert edit_of(ours, json.dumps(theirs)) == Edit("IMPLEMENT")
+    assert edit_of(ours, json.dumps(theirs)) == StateEdit("IMPLEMENT")
 
 
 def test_another_layout_is_no_edit() -> None:
@@ -273,3 +273,10 @@ def test_an_edit_that_is_no_json_is_refused() -> None:
     found = edit_of(ours, "{")
     assert isinstance(found, Problem)
     assert found.says.startswith("expected JSON")
+
+
+def test_a_capability_is_open_again_when_a_person_sets_it_back_to_its_verification() -> None:
+    story = Story(planned(capabilities=("creation",))).to(Stage.VALIDATE)
+    story.said(StateEdited(subject="state", value='"VERIFY"', by="someone"))
+    assert (story.state.phase, story.state.done, story.state.current) == (Stage.VERIFY, (), "creation")
+    assert data(story)["stages"]["VERIFY"]["status"] == "in-progress"

@@ -15,7 +15,6 @@ from loopwright.adapters.git.preparation import Preparation, copy_files, digest_
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
-from loopwright.adapters.git.start_commit import start
 from loopwright.kernel.model import Change, Cleanup, Commit, Content, LoopId, Tree
 from loopwright.kernel.risks import AddedText
 from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
@@ -90,10 +89,6 @@ class GitWorkspace:
     async def combine(self, wanted: Combining) -> Combination:
         """`base` itself, and no ref, when nothing changes."""
         return await uninterrupted(lambda: combine(self._site.ground(), wanted))
-
-    async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
-        """`head` with the person's uncommitted state of the paths; see `starting`."""
-        return await uninterrupted(lambda: start(self._site.ground(), loop, head, paths))
 
     async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
         return await uninterrupted(lambda: snapshots.diff_text(self._site.ground(), base, commit, limit, only))

@@ -55,6 +55,7 @@ def render(view: View, status: str) -> str:
     found = _findings(stand.findings, ledger, kind.words.counter)
     parts = [
         (f"{row.kind} loop {row.id}: {view.title}".rstrip(": "), [_where(view, status)]),
+        ("Decision:", [one_line(line, 500) for line in kind.decision(view.now.state)]),
         ("Next:", [_action(action) for action in actions] or ["nothing"]),
         ("Held up:", [one_line(line, 500) for line in kind.held_up(view.now.state)] if actions else []),
         (kind.in_force, [one_line(line, 500) for line in stand.lines]),

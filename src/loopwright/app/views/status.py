@@ -122,7 +122,7 @@ def build(
         attempt=shown_attempt(stand, row),
         limit=stand.limit,
         failures=Failures(*facts.failures) if facts.failures else _failures(stand.failures, outcome),
-        gates={**facts.gates, **gates, **pending},
+        gates={**gates, **{name: how for name, how in facts.gates.items() if name not in gates}, **pending},
         cost=cost_of(row),
         tasks=facts.tasks,
         needs=needs(row, waiting, status, idle=idle, answered=answered, paused=paused),

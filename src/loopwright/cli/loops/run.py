@@ -71,7 +71,7 @@ def command(
         turn = Turn(transitions=1, unattended=unattended, quiet=as_json)
         ran = _Round(left=max_transitions or settings.lifecycle.run_cap)
         code = _all(_Controller(project, here, settings, asked), seen, turn, ran)
-        return code if code is not None else _answered(ran, as_json=as_json)
+        return code if code is not None else _answered(ran, nothing_ready(project, asked.domain), as_json=as_json)
 
 
 async def _first(project: Project, settings: Settings, asked: SystemRequest, loop_id: str) -> View | None:
@@ -107,7 +107,7 @@ def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
     return None
 
 
-def _answered(ran: _Round, *, as_json: bool) -> int:
+def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
     told = ran.parked or ran.last
     if told is None:
         raise Forbidden("nothing was run")
@@ -120,6 +120,9 @@ def _answered(ran: _Round, *, as_json: bool) -> int:
     )
     if as_json:
         put_json(answer)
-    elif told.outcome == "limit":
+        return told.exit_code
+    if told.outcome == "complete" and not told.state.next:
+        put(progress)
+    if told.outcome == "limit":
         put(f"Stopped after {ran.made} transitions, in {answer.state}. Go on with: loop run")
     return told.exit_code

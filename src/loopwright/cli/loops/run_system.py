@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.app.choice import named_root, only
-from loopwright.app.loops import Listed, View, listing, whole_view
+from loopwright.app.loops import Listed, View, listing, view, whole_view
 from loopwright.app.project import Project
-from loopwright.app.starts.lifecycle.sessions import began, ended, gates_in_time
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put
@@ -71,6 +70,14 @@ async def chosen(project: Project, loop_id: str) -> View | None:
     return await whole_view(project, found) if found else None
 
 
+async def system_under_way(project: Project, system: str) -> LifecycleState | None:
+    """The state of the system of this id, or of the only one that is not over."""
+    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name]
+    states: list[LifecycleState] = [(await view(project, each)).now.state for each in own if system or not each.is_over]
+    fitting = [state for state in states if system in ("", state.plan.system.id)]
+    return fitting[0] if fitting and (system or len(fitting) == 1) else None
+
+
 def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "running")
 
@@ -83,27 +90,16 @@ def points(state: LifecycleState, more: int) -> tuple[Point, ...]:
 def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
     """A session of one system: what is known is read first, and at the end it is handed over."""
     before: LifecycleState = seen.now.state
-    prepared = complete(_prepared(project, here, seen, turn))
-    if isinstance(prepared, StoppedBySignal):
-        return Turned(state=before, outcome="paused", stopped=prepared.exit_code)
     manner = Manner(unattended=turn.unattended, as_json=turn.quiet, upto=points(before, turn.transitions))
-    result = complete(driven(project, here, prepared, manner), last=True)
+    result = complete(driven(project, here, seen, manner), last=True)
     if isinstance(result, StoppedBySignal):
-        complete(ended(project, prepared.row.id, here.who, "interrupted", note))
-        note(f"Interrupted; nothing is lost. Go on with: loop run --loop {prepared.row.id}")
+        note(f"Interrupted; nothing is lost. Go on with: loop run --loop {seen.row.id}")
         return Turned(state=before, outcome="paused", stopped=result.exit_code)
     found = _told(result, before)
-    complete(ended(project, prepared.row.id, here.who, found.outcome, note))
     if not turn.quiet:
         for line in found.lines:
             put(line)
     return found
-
-
-async def _prepared(project: Project, here: Here, seen: View, turn: Turn) -> View:
-    asks = here.asks and not turn.unattended
-    seen = await gates_in_time(project, seen, here.who, note, attended=asks)
-    return await began(project, seen, here.who, note)
 
 
 def _told(result: Driven, before: LifecycleState) -> Turned:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 import click
@@ -11,6 +12,8 @@ from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.skill_library import SkillLibrary, SkillText
 from loopwright.app.starts.skill_check import Committed, as_told, verified
 from loopwright.cli.here import Here
+from loopwright.cli.loops.run_system import system_under_way
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.errors import NeedsPerson, UsageError
 from loopwright.kernel.wording import moment
@@ -18,6 +21,7 @@ from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 from loopwright.loops.lifecycle.verifier import (
     GATES,
+    SkillRecord,
     SkillReport,
     SkillsAsked,
     of_everything,
@@ -88,23 +92,35 @@ def show(here: Here, *, name: str, as_json: bool) -> int:
 @click.option("--gate", type=click.Choice([*GATES]), help="What has to be there before a gate is asked for.")
 @click.option("--full", is_flag=True, help="All skills that any phase needs.")
 @click.option("--system", default="", metavar="ID", help="Whose deliverables; needed only if there are several.")
-@click.option("--ref", default="HEAD", metavar="REF", help="The branch or commit to look into.  [HEAD]")
+@click.option("--ref", default="", metavar="REF", help="What to look into, instead of the system's newest work.")
 @json_option(SkillReport)
 @click.pass_obj
 def verify(here: Here, /, *, system: str, ref: str, as_json: bool, **given: str | bool | None) -> int:
     """Whether what skills leave behind is committed, says something, is written to its end, and has its format.
 
-    Give a SKILL, or one of --phase, --gate and --full. Exits with 4 when something blocks. Nothing is changed.
+    Give a SKILL, or one of --phase, --gate and --full. Of a system that is under way its newest work is looked into,
+    and which skills were done and skipped is known; else what is checked out. Exits with 4 when something blocks.
     """
     asked = _asked(**given)  # type: ignore[arg-type]  # click has checked it
-    root = find_repository(here.cwd, here.environ).top
-    where = Committed(root=root, environ=here.environ, ref=ref, system=system)
-    found = verified(asked, where, moment(SystemClock().now()))
+    found = verified(asked, _where(here, system, ref), moment(SystemClock().now()))
     if as_json:
         put_json(found)
     else:
         put("\n".join(report_lines(found)))
     return NeedsPerson.exit_code if found.blocking else 0
+
+
+def _where(here: Here, system: str, ref: str) -> Committed:
+    root = find_repository(here.cwd, here.environ).top
+    if not ref and has_log(here):
+        with opened(here) as project:
+            if (state := asyncio.run(system_under_way(project, system))) is not None:
+                done = SkillRecord(
+                    completed=frozenset(state.finished), skipped={each.skill: each.reason for each in state.skips}
+                )
+                newest = state.papers or state.tip
+                return Committed(root=root, environ=here.environ, ref=newest, system=state.plan.system.id, record=done)
+    return Committed(root=root, environ=here.environ, ref=ref or "HEAD", system=system)
 
 
 def _library(here: Here) -> SkillLibrary:

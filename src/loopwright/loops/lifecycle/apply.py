@@ -22,7 +22,7 @@ from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.kernel.sightings import ChangeExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle import completing, gate_rules, gating
-from loopwright.loops.lifecycle.backwards import made_again, sent_back
+from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.ending import finished
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import blocked, decided, failed, moved, onward, queue_status
@@ -99,7 +99,7 @@ def _checked(state: LifecycleState, event: Answer) -> LifecycleState:
             known = gating.covered(state, gate)
             return c.at_the_gate(state) if known is None else begun(known, Step.CHECK)
         case Rejected(gate=gate):
-            return made_again(state, gate)
+            return sent_back(state, gate)
         case Failed(faults=faults):
             return _not_passed(state, event, faults)
 
@@ -141,7 +141,7 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
         state = replace(state, files=tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES])
     state = gating.opened(state)
     if (no := gating.rejected(state)) is not None:
-        return made_again(state, no)
+        return sent_back(state, no)
     return onward(state)
 
 

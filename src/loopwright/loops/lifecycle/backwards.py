@@ -9,7 +9,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import captured
-from loopwright.loops.lifecycle.flow import blocked, moved, onward
+from loopwright.loops.lifecycle.flow import moved, onward
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
 
@@ -30,12 +30,6 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
         return onward(replace(again, skills=(), findings=(told,)))
     state = _reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}")
     return onward(replace(moved(state, Stage.IMPLEMENT), findings=(told,)))
-
-
-def made_again(state: LifecycleState, gate: GateRecord) -> LifecycleState:
-    """Exactly what a person rejected is there once more, and nobody has said anything new: they are asked what to do."""
-    why = f"What a person rejected at the gate {gate.gate} was made again: {gate.reason or 'no reason given'}"
-    return blocked(sent_back(state, gate), "same-error", why, "Say with `revise` what is to be made instead.")
 
 
 def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleState:

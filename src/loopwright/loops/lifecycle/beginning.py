@@ -42,6 +42,7 @@ def _taken_over(state: LifecycleState, earlier: Earlier) -> LifecycleState:
         history=earlier.failures,
         retries=earlier.retries,
         total=earlier.total,
+        remarks=earlier.remarks,
     )
     if earlier.stage in NORMAL:
         return onward(replace(state, phase=earlier.stage))

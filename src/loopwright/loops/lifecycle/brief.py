@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief
-from loopwright.kernel.quoting import at_most, fenced, one_line
+from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
 from loopwright.loops import brief_parts
 from loopwright.loops.lifecycle.skills import SKILLS, folder_of, left_by
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -88,6 +88,7 @@ def _own(state: LifecycleState, skill: str, **more: object) -> SystemBrief:
         capability=state.current,
         capabilities=every,
         deliverables=left,
+        memory=state.memory,
         **more,  # type: ignore[arg-type]  # fields of this value
     )
 
@@ -122,6 +123,7 @@ def render(run: Assignment) -> str:
         *_capabilities(own),
         *_deliverables(own),
         *_guide(run),
+        *_memory(own),
         *_material(own, brief),
         *brief_parts.was_before(brief),
         *brief_parts.from_person(brief),
@@ -168,6 +170,11 @@ def _deliverables(own: SystemBrief) -> tuple[str, ...]:
 
 def _guide(run: Assignment) -> tuple[str, ...]:
     return (f"## The skill\n\n{at_most(run.guide, _GUIDE)}",) if run.guide else ()
+
+
+def _memory(own: SystemBrief) -> tuple[str, ...]:
+    """What others wrote, from the memory of the domain: it informs, and orders nothing."""
+    return (f"## Cold boot\n\n{quoted(at_most(own.memory, _MEMORY))}",) if own.memory else ()
 
 
 def _material(own: SystemBrief, brief: Brief) -> tuple[str, ...]:

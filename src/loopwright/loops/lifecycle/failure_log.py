@@ -45,7 +45,7 @@ def _problems(data: object) -> list[Problem]:
 def _with(held: list[Any], loop: LoopId, state: LifecycleState, moments: Moments) -> list[Any]:
     """Each of ours where it stands, new ones at the end. What another tool counted before is that tool's to tell."""
     adopted = len(state.plan.earlier.failures) if state.plan.earlier else 0
-    pairs = list(zip(state.history, moments.failures, strict=True))[adopted:]
+    pairs = list(zip(state.history, moments.failures, strict=False))[adopted:]
     ours = {f"{loop}-{place}": _row(state, *pair) for place, pair in enumerate(pairs, start=1)}
     rows = [{"id": row["id"], **ours.pop(row["id"])} if row.get("id") in ours else row for row in held]
     return [*rows, *({"id": name, **row} for name, row in ours.items())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from loopwright.kernel.events import Ended
 from loopwright.kernel.model import LoopId
 from loopwright.loops.course import Station
 from loopwright.loops.kind import Door, Files, Noted, Scene
@@ -43,7 +44,7 @@ def render(scene: Scene[LifecycleState]) -> Files:
     files: dict[str, str | None] = {shown_copy(scene.loop): text}
     if state.course.station is Station.DONE:
         files |= {own: None, f"{root}/archive/{system}/{_STATE}": text}
-        if scene.event is not None:  # made anew, it may be another's by now
+        if isinstance(scene.event, Ended):  # later it may be another's
             files[last_active] = None
     else:
         files |= {own: text, last_active: text}

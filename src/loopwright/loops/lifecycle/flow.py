@@ -171,7 +171,7 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
     if to is not Stage.SHIP:  # what is shipped is what was verified when the review was left
         state = replace(state, checked=NO_COMMIT, looked=NO_COMMIT)
     state = replace(state, skills=(), findings=())
-    if before is Stage.VERIFY:
+    if before is Stage.VERIFY and to is not before:  # a person may set it back to where it is
         state = _capability_done(state)
     if to is Stage.IMPLEMENT and not state.current:
         state = _next_capability(state)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from loopwright.kernel.model import LoopId
-from loopwright.kernel.quoting import inline
+from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import counted, moment
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle import completing, gating
@@ -245,12 +245,17 @@ def _commands(leaving: Leaving) -> Iterator[str]:
     yield "## First commands"
     yield ""
     yield "```sh"
-    yield f"loop status {leaving.loop}"
+    yield f"loop status --loop {leaving.loop}"
     if gating.blocking(state):
         yield "loop gates"
     if not leaving.complete:
-        yield f"loop resume {leaving.loop}"
+        yield f"loop run --loop {leaving.loop}"
     yield "```"
+
+
+def _notes(leaving: Leaving) -> Iterator[str]:
+    text = leaving.session.text.strip()
+    return _listed("Left for the next one", (quoted(text),) if text else ())
 
 
 def _deferred(leaving: Leaving) -> Iterator[str]:
@@ -284,6 +289,7 @@ _WHOLE = (
     _blockers,
     _next_steps,
     _questions,
+    _notes,
     _commands,
     _deferred,
 )

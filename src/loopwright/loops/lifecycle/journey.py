@@ -167,11 +167,10 @@ def _skills(turn: Turn) -> Iterator[_Told]:
 def _gates(turn: Turn) -> Iterator[_Told]:
     if turn.moments.gates is turn.moments_before.gates:
         return
-    records = {(gate.gate, gate.evidence): gate for gate in turn.after.course.gates}
-    for mark, span in turn.moments.gates.items():
-        if turn.moments_before.gates.get(mark) == span:
+    for gate in turn.after.course.gates:
+        mark = (gate.gate, gate.evidence)
+        if turn.moments.gates.get(mark) == turn.moments_before.gates.get(mark):
             continue
-        gate = records[mark]
         waits = gate.ruling is Ruling.OPEN
         yield _Told(
             category="gate",
@@ -186,7 +185,8 @@ def _gates(turn: Turn) -> Iterator[_Told]:
 def _moves(turn: Turn) -> Iterator[_Told]:
     before, after = turn.before, turn.after
     if has_moved(before, after):
-        why = before.going.why if before.going else _by_a_person(turn.event)
+        going = before.going
+        why = going.why if going is not None and going.to is after.phase else _by_a_person(turn.event)
         yield _Told(
             category="phase",
             action="transition",

@@ -8,6 +8,7 @@ from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
 from loopwright.loops.lifecycle.decision import decision
+from loopwright.loops.lifecycle.gate_rules import DEPLOY
 from loopwright.loops.lifecycle.gating import GATES, called_for
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState
@@ -38,15 +39,21 @@ def _status(state: LifecycleState) -> StatusFacts:
         system={"id": system.id, "name": system.name},
         capability=capability,
         failures=(state.retries, state.failures, resolved),
-        gates=dict.fromkeys(called_for(state), "pending"),
+        gates=dict.fromkeys((*called_for(state), *_adopted(state)), "pending"),
         activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
     )
 
 
-def _explained(state: LifecycleState) -> tuple[str, ...]:
+def _adopted(state: LifecycleState) -> tuple[str, ...]:
+    """What another tool waited for; deploy comes when it is due."""
+    earlier = state.plan.earlier
+    return tuple(gate for gate in earlier.pending if gate != DEPLOY) if earlier else ()
+
+
+def _decided(state: LifecycleState) -> tuple[str, ...]:
     told = decision(state)
     about = " ".join(filter(None, (told.state, told.skill, told.gate)))
-    return (f"Decision: {told.action}{f' ({about})' if about else ''}: {told.why}",)
+    return (f"{told.action}{f' ({about})' if about else ''}: {told.why}",)
 
 
 def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
@@ -60,7 +67,8 @@ def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
 KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     loop=LIFECYCLE,
     limits="lifecycle",
-    porch=(),
+    porch=("loopwright.app.starts.lifecycle.adoption",),
+    sessions="loopwright.app.starts.lifecycle.sessions",
     words=Words(
         counter="transition",
         promise="COMPLETE",
@@ -81,7 +89,7 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     told_when_stopped=_blocked,
     status=_status,
     rules=_RULES,
-    held_up=_explained,
+    decision=_decided,
     files=files.render,
     past=past.folded,
     notes=files.notes,

@@ -252,13 +252,13 @@ def _gate(row: Mapping[str, Any]) -> GateRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class StateEdit:
     """The one thing that may be: the state. Whether it is legal the machine decides."""
 
     state: str
 
 
-def edit_of(ours: str, theirs: str) -> Edit | Problem | None:
+def edit_of(ours: str, theirs: str) -> StateEdit | Problem | None:
     """What was changed since the file was written; None: nothing that means anything."""
     now = _parsed(theirs)
     if isinstance(now, Problem):
@@ -275,4 +275,4 @@ def edit_of(ours: str, theirs: str) -> Edit | Problem | None:
     state = now.get("state")
     if state not in tuple(Stage):
         return Problem(f"expected one of {', '.join(Stage)}", ("state",))
-    return Edit(str(state))
+    return StateEdit(str(state))

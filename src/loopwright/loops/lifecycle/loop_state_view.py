@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import is_all_harmless
 from loopwright.kernel.wording import moment
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.gate_rules import DEPLOY, SECURITY
 from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.moments import GateSpan, Milepost, Moments, StageSpan
 from loopwright.loops.lifecycle.skill_log import NO_PARENT, SkillLog, SkillRun
@@ -45,7 +47,8 @@ def _keys(state: LifecycleState, moments: Moments, log: SkillLog) -> Iterator[tu
     if moments.verified:
         yield "lastVerification", moments.verified
     yield "skillsUsage", _usage(log)
-    yield "skillsLog", [_run(log, at) for at in log.children(NO_PARENT)]
+    nested = log.nested
+    yield "skillsLog", [_run(log, nested, at) for at in nested.get(NO_PARENT, ())]
     yield "metrics", _metrics(log)
     yield "skillExecution", {stage.value: _execution(state, moments, log, stage) for stage in NORMAL}
     yield "prerequisites", _prerequisites(state, moments)
@@ -95,7 +98,7 @@ def _failures(state: LifecycleState, moments: Moments) -> Rows:
             resolution=span.resolution,
             resolvedAt=span.resolved_at,
         )
-        for each, span in zip(state.history, moments.failures, strict=True)
+        for each, span in zip(state.history, moments.failures, strict=False)
     ]
     return {
         "count": state.retries,
@@ -123,8 +126,8 @@ def gate_now(state: LifecycleState, name: str) -> GateRecord | None:
 
 
 def is_required(state: LifecycleState, name: str) -> bool:
-    by_mode = {"supervised": tuple(gating.SUPERVISED.values()), "hybrid": (gating.SECURITY,), "autonomous": ()}
-    always = (*by_mode[state.plan.mode], gating.DEPLOY)
+    by_mode = {"supervised": tuple(gating.SUPERVISED.values()), "hybrid": (SECURITY,), "autonomous": ()}
+    always = (*by_mode[state.plan.mode], DEPLOY)
     return name in always or name in gating.called_for(state) or gate_now(state, name) is not None
 
 
@@ -172,7 +175,7 @@ def _usage(log: SkillLog) -> Rows:
     return usage
 
 
-def _run(log: SkillLog, at: int) -> Rows:
+def _run(log: SkillLog, nested: Mapping[int, list[int]], at: int) -> Rows:
     run = log.runs[at]
     row = _told(
         skill=run.skill,
@@ -183,8 +186,8 @@ def _run(log: SkillLog, at: int) -> Rows:
         status=run.status,
     )
     row |= {"deliverables": list(run.deliverables), "referencesRead": list(run.references)}
-    children = log.children(at)
-    return row | ({"children": [_run(log, each) for each in children]} if children else {})
+    children = [_run(log, nested, each) for each in nested.get(at, ())]
+    return row | ({"children": children} if children else {})
 
 
 def duration(run: SkillRun) -> int:
@@ -230,9 +233,9 @@ def status_lines(state: LifecycleState, moments: Moments) -> tuple[str, ...]:
     """The system, where it stands, what failed, its gates, and when it last did something."""
     place = len(state.done) + bool(state.current)
     total = _capabilities(state)["total"]
-    at = f" (capability {place}/{total}: {state.current})" if state.current else ""
+    at = f" (capability {place}/{total}: {one_line(state.current, 120)})" if state.current else ""
     return (
-        f"System: {state.plan.system.name} ({state.plan.system.id})",
+        f"System: {one_line(state.plan.system.name, 120)} ({state.plan.system.id})",
         f"State: {stage_shown(state)}{at}",
         f"Failures: {_failures_line(state)}",
         f"Gates: {', '.join(_gate_words(state)) or 'none'}",
@@ -259,6 +262,6 @@ def _gate_words(state: LifecycleState) -> tuple[str, ...]:
             told.append(f"{name} ✓")
         elif status == "rejected":
             told.append(f"{name} ✗")
-        elif come_up or (built and name == gating.SECURITY and is_required(state, name)):
+        elif come_up or (built and name == SECURITY and is_required(state, name)):
             waiting.append(f"{name} {status}")
     return (*told, *waiting)

@@ -56,6 +56,7 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     answered=people.answered,
     edited=people.edited,
     skipped=people.skipped,
+    marked=people.marked,
     noun="system",
     on_hold="an ambiguous requirement: the {who} cannot go on without a person",
 )

@@ -84,14 +84,14 @@ def review_params(state: LifecycleState) -> str:
     given: dict[str, Any] = json.loads(state.plan.review)
     trust = plain(replace(state.plan.trust.on(state.ground), new_ground=True))
     shared = {
-        **given["shared"],
+        **given["each"],
         "base": state.tip,
         "against": state.onto or state.plan.base,
         "trust": trust,
         "task": f"Review what was built of {state.plan.system.name}: is it right, safe, and only what was asked?",
     }
     own = {
-        **given["batch"],
+        **given["all"],
         "artifacts": [{"path": path, "own": json.dumps({"story": _story(state, path)})} for path in artifacts(state)],
         "shared": json.dumps(shared, sort_keys=True),
         "base": state.tip,

@@ -75,7 +75,7 @@ class SessionSpan:
     began: float
     ended: float | None = None
     why: str = ""
-    text: str = ""
+    text: str = ""  # what they left for the next one
     kept: Commit = NO_COMMIT
     by: str = ""
     runs: int = 0
@@ -164,7 +164,6 @@ def _session(now: Moments, at: float, event: SessionMarked, state: LifecycleStat
     if event.mark == "began":
         span = SessionSpan(
             began=at,
-            text=event.text,
             by=event.by,
             runs=runs,
             mileposts=len(now.mileposts),
@@ -175,7 +174,7 @@ def _session(now: Moments, at: float, event: SessionMarked, state: LifecycleStat
     if not now.sessions:
         return now
     *others, last = now.sessions
-    ended = replace(last, ended=at, why=event.why, text=event.text or last.text, kept=event.commit)
+    ended = replace(last, ended=at, why=event.why, text=event.text, kept=event.commit)
     now = replace(now, sessions=(*others, ended))
     if not event.commit:
         return now
@@ -237,7 +236,7 @@ def _gated(now: Moments, at: float, before: LifecycleState, after: LifecycleStat
         return now
     when, gates = moment(at), dict(now.gates)
     for gate in gating.blocking(after) if waits else ():
-        gates[gate.gate, gate.evidence] = GateSpan(when)
+        gates.setdefault((gate.gate, gate.evidence), GateSpan(when))
     was = {(gate.gate, gate.evidence): gate.ruling for gate in before.course.gates}
     for gate in after.course.gates:
         mark = (gate.gate, gate.evidence)

@@ -33,8 +33,8 @@ def folded(known: LifecyclePast | None, record: Record, state: LifecycleState) -
     """With one record more; `state` is the system after it."""
     past = known or LifecyclePast(state=state)
     event = event_of(record)
-    if event is None:
-        return replace(past, state=state, seq=record.seq, moments=replace(past.moments, updated=record.at))
+    if event is None:  # what it did is seen with the next one
+        return replace(past, seq=record.seq, moments=replace(past.moments, updated=record.at))
     moments = noticed(past.moments, record.at, event, past.state, state, past.log)
     log = logged(past.log, record.at, event, past.state, state)
     latest = max(past.latest, date_of(record.at).isoformat(timespec="microseconds").replace("+00:00", "Z"))

@@ -6,7 +6,7 @@ import json
 
 from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import Answered, IntegrationRefused, SkillSkipped, StateEdited
+from loopwright.kernel.events import Answered, IntegrationRefused, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.loops import course as c
@@ -189,6 +189,11 @@ def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
     if state.course.station is Station.DONE:
         raise refusal(state, event, "state: the system is complete")
     return onward(set_back(c.steered(state, station=None), to, f"{event.by or 'a person'} set it back to {to}"))
+
+
+def marked(state: LifecycleState, event: SessionMarked) -> LifecycleState:
+    """Whoever works in this session is told what was known when it began."""
+    return replace(state, memory=event.text) if event.mark == "began" else state
 
 
 def relimited(state: LifecycleState, limits: LifecycleLimits) -> LifecycleState:

@@ -51,8 +51,13 @@ class SkillLog:
     own: int = NO_PARENT  # the skill of the state that is under way
     child: int = NO_PARENT  # what is under way within one
 
-    def children(self, parent: int) -> tuple[int, ...]:
-        return tuple(at for at, run in enumerate(self.runs) if run.parent == parent)
+    @property
+    def nested(self) -> dict[int, list[int]]:
+        """The places of those that ran within one, by its place; of those that ran in none, below `NO_PARENT`."""
+        found: dict[int, list[int]] = {}
+        for at, run in enumerate(self.runs):
+            found.setdefault(run.parent, []).append(at)
+        return found
 
     @property
     def worked(self) -> float:

@@ -73,8 +73,10 @@ class Earlier:
     retries: int = 0
     total: int = 0
     approvals: tuple[tuple[str, str], ...] = ()  # gate, and who
+    pending: tuple[str, ...] = ()  # gates that were required, and not decided
     activity: str = ""  # when it last did something
     blocked: str = ""
+    remarks: tuple[str, ...] = ()  # what else lay beside it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +211,7 @@ class LifecycleState:
     untested: bool = False  # a person took something that no test notices
     finished: tuple[str, ...] = ()  # every skill that was done, of all phases
     remarks: tuple[str, ...] = ()
+    memory: str = ""  # what was known when the session began
 
     @property
     def commit(self) -> Commit:

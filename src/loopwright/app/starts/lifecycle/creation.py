@@ -19,6 +19,7 @@ from loopwright.config.settings import Settings
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.wording import slug
+from loopwright.loops.lifecycle.state import LifecycleParams
 from loopwright.loops.queue.state import QueueState, System
 from loopwright.ports.workspace import Landing
 
@@ -50,8 +51,7 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
 
     A system that was claimed by a loop which was killed before it was made is taken up under that loop's name.
     """
-    check_ground(project, settings, merge=False, allow=asked.allow)
-    check_cast(project, settings, roles_needed(settings))
+    refuse_here(project, settings, asked.allow)
     if (known := await _left_behind(project, asked)) is not None:
         return await _begun(project, settings, asked, known)
     loop = LoopId(f"system-{secrets.token_hex(4)}")
@@ -60,6 +60,12 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
     else:
         system = await claim_next(project, asked.domain, loop, failed)
     return None if system is None else await _begun(project, settings, asked, system)
+
+
+def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = ()) -> None:
+    """Raises the sentence that says why no system could be built here."""
+    check_ground(project, settings, merge=False, allow=allow)
+    check_cast(project, settings, roles_needed(settings))
 
 
 async def _left_behind(project: Project, asked: SystemRequest) -> System | None:
@@ -73,17 +79,20 @@ async def _left_behind(project: Project, asked: SystemRequest) -> System | None:
 
 
 async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View:
-    """Two who take up the same claim: one of them makes the loop, the other goes on with what is there."""
-    name = f"system-{slug(system.name, _LONGEST) or system.id}"
-    branch = _free_branch(project, name, system.id)
-    params = system_params(project, settings, system, asked, branch, branch.removeprefix("feature/"))
-    seen = await create_loop(project, settings, system.loop, params, budget=asked.budget)
+    """Two who take up the same claim: one of them makes the loop."""
+    branch = _free_branch(project, f"system-{slug(system.name, _LONGEST) or system.id}", system.id)
+    params = system_params(project, settings, system, asked, branch)
+    return await made_system(project, settings, params, asked.budget)
+
+
+async def made_system(project: Project, settings: Settings, params: LifecycleParams, budget: float | None) -> View:
+    """The loop of the system, with its branch and its workspace."""
+    loop, base = params.loop, params.base
+    seen = await create_loop(project, settings, loop, params, budget=budget)
     workspace = git_workspace(settings, root=project.root, environ=project.environ)
-    first = Landing(
-        loop=system.loop, branch=branch, commit=params.base, base=params.base, message="", step=f"{system.loop}/init"
-    )
-    await workspace.land(first)
-    await workspace.prepare(system.loop, params.workspace, params.base, f"{system.loop}/init")
+    step = f"{loop}/init"
+    await workspace.land(Landing(loop=loop, branch=params.branch, commit=base, base=base, message="", step=step))
+    await workspace.prepare(loop, params.workspace, base, step)
     return seen
 
 

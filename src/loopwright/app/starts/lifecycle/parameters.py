@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from loopwright.adapters.skill_library import SkillLibrary
 from loopwright.app.project import Project
@@ -40,22 +41,29 @@ def _within(settings: Settings) -> Settings:
     return replace(settings, workflow=replace(settings.workflow, inner=inner))
 
 
+class AskedOfSystem(Protocol):
+    """What a person says of the one system."""
+
+    @property
+    def domain(self) -> str: ...
+    @property
+    def allow(self) -> tuple[str, ...]: ...
+
+
 def system_params(
-    project: Project, settings: Settings, system: System, asked: object, branch: str, workspace: str
+    project: Project, settings: Settings, system: System, asked: AskedOfSystem, branch: str
 ) -> LifecycleParams:
-    allow: tuple[str, ...] = getattr(asked, "allow", ())
-    domain: str = getattr(asked, "domain", "")
     lifecycle = settings.lifecycle
     mode = system.autonomy.mode if system.autonomy else settings.autonomy.mode
     return LifecycleParams(
         system=SystemFacts(id=system.id, name=system.name, description=system.description, issue=system.github_issue),
-        domain=domain,
+        domain=asked.domain,
         loop=system.loop,
-        queue=queue_id(domain),
+        queue=queue_id(asked.domain),
         base=project.head,
         target=project.branch,
         branch=branch,
-        workspace=workspace,
+        workspace=branch.removeprefix("feature/").replace("/", "-"),
         capabilities=system.capabilities,
         checks=tuple(check.name for check in settings.checks),
         limits=settings.limits.lifecycle,
@@ -74,7 +82,7 @@ def system_params(
         trusts_scaffold=lifecycle.scaffold == "trust",
         delete_branch=settings.finish.delete_branch,
         leaves=_leaves(project),
-        trust=Trust(allow=allow, in_force=True, new_ground=True),
+        trust=Trust(allow=asked.allow, in_force=True, new_ground=True),
     )
 
 
@@ -99,7 +107,7 @@ def _review(settings: Settings) -> dict[str, object]:
     part, limits = settings.gate(_GATE), plain(settings.limits.quality)
     common = {"limits": limits, "checked": bool(settings.checks), "firm": True, "accepts_checked": True}
     each = {"gate": _GATE, "depth": part.depth, "reviewer": part.reviewer, "creator": part.creator}
-    return {"shared": {**common, **each}, "batch": {**common, "width": max(2, 2 * settings.limits.parallel)}}
+    return {"each": {**common, **each}, "all": {**common, "width": max(2, 2 * settings.limits.parallel)}}
 
 
 def _leaves(project: Project) -> tuple[tuple[str, str], ...]:

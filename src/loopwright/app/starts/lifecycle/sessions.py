@@ -7,6 +7,9 @@ from collections.abc import Callable
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
+from loopwright.app.starts.lifecycle.edits import with_edit
+from loopwright.app.starts.lifecycle.memory import remembered
+from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import SessionMarked, StateEdited
 from loopwright.kernel.model import LoopId
@@ -16,8 +19,12 @@ Failed = Callable[[str], None]
 
 
 async def began(project: Project, seen: View, by: str, failed: Failed) -> View:
-    """Cold boot: the first of what the log has of this session."""
-    said = SessionMarked(mark="began", why="cold boot", by=by)
+    """What a person edited, gates whose time is over, then the cold boot: before the first decision."""
+    if seen.is_over:
+        return seen
+    seen = await with_edit(project, seen, by, failed)
+    seen = await gates_in_time(project, seen, by, failed)
+    said = SessionMarked(mark="began", why="cold boot", text=remembered(project, seen), by=by)
     return await take_in(project, seen, said, failed) or seen
 
 
@@ -27,23 +34,25 @@ async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Faile
     if seen.is_over:
         return
     try:
-        await take_in(project, seen, SessionMarked(mark="ended", why=why, by=by), failed)
+        await take_in(project, seen, SessionMarked(mark="ended", why=why or why_ended(seen), by=by), failed)
     except EngineError as error:
         failed(str(error))
 
 
-async def gates_in_time(project: Project, seen: View, by: str, failed: Failed, *, attended: bool) -> View:
-    """A gate that nobody has decided in time is closed: the system is blocked. Not where a person is there."""
-    if attended or seen.now.state.course.station is not Station.GATE:
+def why_ended(seen: View) -> str:
+    """In the words of its handoff."""
+    station = seen.now.state.course.station
+    if station is Station.GATE:
+        return "gate"
+    return "blocked" if seen.standpoint.state == "BLOCKED" else "cap"
+
+
+async def gates_in_time(project: Project, seen: View, by: str, failed: Failed) -> View:
+    """A gate that nobody has decided in time is closed: the system is blocked."""
+    if seen.now.state.course.station is not Station.GATE:
         return seen
-    limit = seen_limit(seen)
-    if limit is None or project.clock.now() - seen.row.updated < limit:
+    limit = Settings.from_json(seen.now.settings).lifecycle.gate_timeout
+    if project.clock.now() - seen.row.updated < limit:
         return seen
     said = StateEdited(subject="gate-timeout", value="", by=by)
     return await take_in(project, seen, said, failed) or seen
-
-
-def seen_limit(seen: View) -> float | None:
-    from loopwright.config.settings import Settings  # noqa: PLC0415
-
-    return Settings.from_json(seen.now.settings).lifecycle.gate_timeout
