@@ -14,7 +14,8 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Task, create_for_task
 from loopwright.cli.drive import Driven, Manner, driven, interrupted, run_json_option, tell_block
 from loopwright.cli.here import Here
-from loopwright.cli.loops import run_demo
+from loopwright.cli.loops import run_demo_words as words
+from loopwright.cli.loops.run_demo import play
 from loopwright.cli.loops.start_demo import IN_WAVES
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
@@ -106,16 +107,16 @@ def command(here: Here, *, at: Path | None, in_waves: bool, as_system: bool, as_
 
 def _play_system(here: Here, at: Path | None, *, as_json: bool) -> int:
     folder = fresh_folder(here.cwd / at if at else None, here.environ)
-    make_project(folder, here.environ, run_demo.FILES)
-    note(run_demo.INTRODUCTION.format(folder=folder, task=_indented(run_demo.SYSTEMS)))
+    make_project(folder, here.environ, words.FILES)
+    note(words.INTRODUCTION.format(folder=folder, task=_indented(words.SYSTEMS)))
     with opened(replace(here, cwd=folder), create=True) as project:
-        played = run_demo.play(project, here, quiet=as_json)
+        played = play(project, here, quiet=as_json)
         if played.first is not None and as_json:
             put_json(replace(played.first.answer, folder=str(folder)))
         elif played.first is not None:
             log = _indented(git(folder, here.environ, "log", "--format=%h %s", BRANCH))
             put("")
-            put(run_demo.explanation(project, BRANCH, log, _program()))
+            put(words.explanation(project, BRANCH, log, _program()))
     return played.code
 
 

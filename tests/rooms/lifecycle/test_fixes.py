@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Checkpoint, ExamineChange, Integrate, RunAgent, RunChecks
 from loopwright.kernel.events import Event
-from loopwright.kernel.gates import Change
-from loopwright.kernel.model import Commit, Ending, Outcome, Tree
+from loopwright.kernel.model import Change, Commit, Ending, Outcome, Tree
 from loopwright.kernel.sightings import ChangeExamined
 from loopwright.loops import course as c
 from loopwright.loops.course import Station
@@ -22,7 +21,8 @@ class Watched(Story):
 
     def __init__(self, **replies: list[Reply]) -> None:
         self.asked: list[Action] = []
-        super().__init__(**replies)
+        super().__init__()
+        self.replies = {step.replace("_", "-"): each for step, each in replies.items()}
 
     def step(self) -> Story:
         self.asked.append(LIFECYCLE.decide(self.state)[0])
@@ -78,9 +78,7 @@ def test_what_is_made_after_a_fix_lands_after_it() -> None:
 def test_a_second_fix_lands_after_the_first() -> None:
     checks = [red(""), red(""), red(""), red("lint", TYPE_ERROR)]
     other = replace(TYPE_ERROR, issue="Another", rule="T2", fingerprint="another")
-    story = at_assignment(
-        Watched(check=checks, suite=[red("test", other)], fix=[RIGHT, report(summary="word " * 30)])
-    )
+    story = at_assignment(Watched(check=checks, suite=[red("test", other)], fix=[RIGHT, report(summary="word " * 30)]))
     assert messages(story)[2:] == [MADE, FIXED, "fix(sys-002): " + "word " * 11 + "word…"]
 
 
