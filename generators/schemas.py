@@ -224,6 +224,7 @@ SCHEMAS: Mapping[str, Published] = {
     "receipts": _answer("receipts", "What was verified, on which tree."),
     "rehearse": _answer("rehearse", "How the rehearsal ended."),
     "render": _answer("render", "Files written."),
+    "notify": _answer("notify", "What was tried to deliver, and why it did not arrive."),
     "resume": _answer("resume", "How the loop ended, or that there was none."),
     "setup": _answer("setup", "What was found and written; with `--new-log` the log."),
     "status": _answer("status", "Every loop."),

@@ -94,14 +94,14 @@ def warnings(text: str) -> list[str]:
 
 def test_a_loop_in_flight_goes_on_with_a_warning_for_each_table_or_key_that_nothing_obeys() -> None:
     named = [said.split(": ")[1] for said in warnings(LATER)]
-    assert named == ["sandbox.network", "notify"]
+    assert named == ["sandbox.network"]
     assert warnings(LATER)[0] == "loop.toml:3: sandbox.network: is not obeyed by this version yet; remove it"
     assert warnings(CHECK) == []
 
 
 def test_what_nothing_obeys_is_read_for_a_loop_that_was_pinned_to_it() -> None:
     settings = read_settings(LATER, "loop.toml", lambda _sentence: None)
-    assert settings.notify == NotifySettings(urls=("mailto://a@example.com", "slack://x/y"))
+    assert settings.sandbox.network == ("registry", "model")
     assert Settings.from_json(settings.to_json()) == settings
 
 

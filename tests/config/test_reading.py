@@ -135,6 +135,13 @@ def test_settings_survive_the_log(settings: s.Settings) -> None:
     assert (again, again.digest) == (settings, settings.digest)
 
 
+def test_no_password_of_an_address_gets_into_the_log() -> None:
+    settings = read_settings(WHOLE.read_text(), "loop.toml")
+    assert settings.notify.urls == ("mailto://a:secret@example.com", "slack://x/y")
+    assert s.Settings.from_json(settings.to_json()).notify.urls == ("mailto://…", "slack://…")
+    assert "secret" not in settings.to_json()
+
+
 def test_the_digest_follows_the_meaning_and_not_the_spelling() -> None:
     one = read_settings('[budget]\nwall = "1h"  # an hour', "loop.toml")
     other = read_settings("budget = { wall = 3600 }", "loop.toml")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 import pytest
@@ -15,6 +16,8 @@ from loopwright.loops.course import Station
 from loopwright.loops.diagrams import DrawnMove, Walk
 from loopwright.loops.feedback import page as feedback_page
 from loopwright.loops.feedback.state import FeedbackPhase
+from loopwright.loops.lifecycle import page as lifecycle_page
+from loopwright.loops.lifecycle.states import Stage
 from loopwright.loops.quality import page as quality_page
 from loopwright.loops.quality import seed_states
 from loopwright.loops.quality.seed_states import SeedMove
@@ -70,6 +73,11 @@ def workflow_moves() -> tuple[DrawnMove, ...]:
     return moves_of(workflow_page.workflow_walk())
 
 
+@cache
+def lifecycle_moves() -> tuple[DrawnMove, ...]:
+    return moves_of(lifecycle_page.lifecycle_walk())
+
+
 def moves_of(walk: Walk[P, S]) -> tuple[DrawnMove, ...]:
     return diagrams.explored(walk).moves
 
@@ -88,6 +96,10 @@ def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
 
 def test_the_page_about_the_workflow_loop_is_current(document: Document) -> None:
     document("loops/workflow.md", workflow_page.page())
+
+
+def test_the_page_about_the_lifecycle_is_current(document: Document) -> None:
+    document("loops/lifecycle.md", lifecycle_page.page())
 
 
 @pytest.mark.unmeasured
@@ -166,6 +178,32 @@ def test_only_the_completion_gate_or_a_person_lands_a_workflow() -> None:
     assert {phase for phase, _ in found} == {WorkflowPhase.SHIP, WorkflowPhase.CANCEL, Station.ESCALATED}
     assert {when for phase, when in found if phase == Station.ESCALATED} == {"accept", "continue"}
     assert {when for phase, when in found if phase == WorkflowPhase.SHIP} == {"on record", "pass"}
+
+
+NORMAL = tuple(stage for stage in Stage if stage not in (Stage.FAILED, Stage.RETRY, Stage.BLOCKED))
+LIFECYCLE = {
+    *pairwise(NORMAL),
+    (Stage.VERIFY, Stage.IMPLEMENT),  # with the next capability
+    *((stage, Stage.FAILED) for stage in NORMAL),
+    (Stage.FAILED, Stage.RETRY),
+    (Stage.FAILED, Stage.BLOCKED),
+    (Stage.RETRY, Stage.FAILED),
+    *((Stage.RETRY, stage) for stage in NORMAL),
+}
+
+
+@pytest.mark.unmeasured
+def test_the_lifecycle_makes_its_transitions_and_no_other() -> None:
+    by_itself = {
+        (move.phase, move.to) for move in lifecycle_moves() if move.asks != "a person" and move.phase != move.to
+    }
+    to_a_person = {(begin, end) for begin, end in by_itself if end == Stage.BLOCKED}
+    sent_back = (Stage.SHIP, Stage.IMPLEMENT)  # whoever asks for changes on the pull request is a person
+    assert by_itself - to_a_person - {sent_back} == LIFECYCLE - to_a_person
+    people = {(move.phase, move.to) for move in lifecycle_moves() if move.asks == "a person" and move.phase != move.to}
+    assert {begin for begin, end in people if end not in NORMAL} <= {Stage.BLOCKED}
+    resumed = {end for begin, end in people if begin == Stage.BLOCKED}
+    assert resumed == {*NORMAL, Stage.RETRY}
 
 
 @pytest.mark.unmeasured

@@ -53,7 +53,7 @@ PIPE_SIZE = 1 << 20
 UPDATE_PAUSE = 0.2
 
 
-class Step:
+class SupervisedStep:
     """The command while it runs: limits, signs of life, and why it ended."""
 
     def __init__(self, spec: dict[str, Any], step: str) -> None:
@@ -318,7 +318,7 @@ def supervise(step: str, controller: int) -> None:
     spec = read_spec()
     lock = hold(spec["lock"], step, controller, spec["patience"]) if spec["lock"] else None
     folder = os.open(spec["folder"], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    running = Step(spec, step)
+    running = SupervisedStep(spec, step)
     signal.signal(signal.SIGTERM, lambda *_: running.stop("cancelled"))
     ended: dict[str, Any] = {}
     try:

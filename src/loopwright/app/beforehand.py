@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from loopwright.adapters.files import read_regular
 from loopwright.adapters.git.conditions import merge_obstacle
 from loopwright.adapters.git.repository import paths_at, uncommitted_paths
-from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER, WORKSPACES
+from loopwright.app.layout import CONFIG_FILE, MEMORY, STATE_FOLDER, WORKSPACES
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.config.settings import Settings
@@ -56,7 +56,7 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
 
 def unseen_changes(project: Project, taken: tuple[str, ...] = ()) -> Iterator[str]:
     """What of the person's own work no loop that begins now has. `taken`: paths that it has as they are."""
-    ours = (CONFIG_FILE, STATE_FOLDER, WORKSPACES, *(path.rstrip("/") for path in taken))
+    ours = (CONFIG_FILE, STATE_FOLDER, WORKSPACES, MEMORY, *(path.rstrip("/") for path in taken))
     every = uncommitted_paths(project.root, project.environ)
     others = [path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours)]
     unseen = [path for path in others if not _is_our_file(project, path)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 STATE_FOLDER = ".loop"
 WORKSPACES = ".worktrees"
+MEMORY = "domain-memory"
 CONFIG_FILE = "loop.toml"
 LOG_FILE = "loop.db"
 DEBT = "debt.md"

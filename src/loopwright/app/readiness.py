@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from loopwright.app.loops import View, view
+from loopwright.app.notices import take_up
 from loopwright.app.project import Project
 from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
@@ -40,6 +41,8 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
     publisher = await publisher_of(project, failed, seen, rows)
     parts = await catch_up(project, publisher, seen, rows)
     settings = Settings.from_json(seen.now.settings)
+    if settings.notify.urls:
+        await take_up(project, failed)
     return Ready(seen=seen, settings=settings, publisher=publisher, rows=rows, parts=parts)
 
 

@@ -10,6 +10,7 @@ from loopwright.adapters.git.rules import began_with
 from loopwright.adapters.outside import errands_of, forge_of
 from loopwright.adapters.skill_library import SkillLibrary
 from loopwright.adapters.sqlite.locks import describe_process
+from loopwright.app.notices import Announcer
 from loopwright.app.project import Project
 from loopwright.app.readiness import Ready
 from loopwright.config.settings import Settings
@@ -37,6 +38,7 @@ def build_world(
         loops=project.loops,
         who=describe_process(project.clock.now()),
         forge=forge_of(settings, root=root, environ=environ, pinned=pinned),
+        notices=Announcer(project=project, title=ready.seen.title) if settings.notify.urls else None,
         errands=errands_of(settings, project.store, root=root, environ=environ, pinned=pinned),
         protected=settings.workspace.protected,
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),

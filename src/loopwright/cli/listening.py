@@ -21,7 +21,7 @@ from loopwright.kernel.gates import gate_key
 from loopwright.ports.people import People, Reply, Waiting
 
 
-class Heard:
+class HeardPeople:
     """People, with a memory of whether it was they who cancelled."""
 
     def __init__(self, people: People) -> None:
@@ -35,10 +35,10 @@ class Heard:
         return reply
 
 
-def peopled(project: Project, ready: Ready, watching: Watching, by: str) -> tuple[World, Heard]:
+def peopled(project: Project, ready: Ready, watching: Watching, by: str) -> tuple[World, HeardPeople]:
     """The world of a loop with whoever is there to be asked; without a name it is nobody."""
     world = build_world(project, ready, people=Nobody(), observer=watching.observer)
-    heard = Heard(person(project, world, ready.settings, by, watching.aside) if by else Nobody())
+    heard = HeardPeople(person(project, world, ready.settings, by, watching.aside) if by else Nobody())
     return replace(world, people=heard), heard
 
 

@@ -47,6 +47,7 @@ _TO_GO_ON = {
     "plan": ("loops.plan", "The tasks of a workflow, in waves."),
     "receipts": ("receipts", "What was verified, on which tree."),
     "insights": ("loops.insights", "What the ticket cycles teach."),
+    "notify": ("notify", "Deliver notices that did not arrive, or send a test message."),
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
     "adopt": ("adopt", "Go on with what another tool began."),

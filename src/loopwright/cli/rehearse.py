@@ -90,4 +90,5 @@ def _played(settings: Settings, script: Path) -> Settings:
     """Every role that is cast is played by the script, and only those."""
     agent = AgentSettings(name=_NAME, kind="rehearsal", scenario=str(script))
     cast = {"default", *(role.name for role in settings.roles)}
-    return replace(settings, agents=(agent,), roles=tuple(RoleSettings(role, (_NAME,)) for role in sorted(cast)))
+    roles = tuple(RoleSettings(role, (_NAME,)) for role in sorted(cast))
+    return replace(settings, agents=(agent,), roles=roles, notify=replace(settings.notify, urls=()))

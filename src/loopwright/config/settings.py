@@ -7,7 +7,7 @@ and refused at a new start: its capability only takes `obeyed=False` away.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from loopwright.config import keys as k
@@ -318,7 +318,9 @@ class Settings:
     finish: FinishSettings = table(
         "What happens with a verified result. It is always on a branch of its own.", FinishSettings()
     )
-    notify: NotifySettings = table("Who is told when a person is needed.", NotifySettings(), obeyed=False)
+    notify: NotifySettings = table(
+        "Where messages go when a loop needs a person, is blocked or paused, or is complete.", NotifySettings()
+    )
     lifecycle: LifecycleSettings = table("The lifecycle loop.", LifecycleSettings())
 
     @property
@@ -352,7 +354,8 @@ class Settings:
         return next((role for role in roles if self.agents_for(role)), roles[0])
 
     def to_json(self) -> str:
-        return encode(self)
+        """For the log: with nothing in it that must not be read by others."""
+        return encode(replace(self, notify=self.notify.without_secrets))
 
     @staticmethod
     def from_json(text: str) -> Settings:

@@ -41,7 +41,14 @@ class ForgeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifySettings:
-    urls: tuple[str, ...] = key(k.URLS, "where messages go", ())
+    urls: tuple[str, ...] = key(
+        k.URLS, "where messages go, in the form of apprise; `env://NAME` is an address that a variable holds", ()
+    )
+
+    @property
+    def without_secrets(self) -> NotifySettings:
+        """Only which services: the rest of an address is often a password."""
+        return NotifySettings(urls=tuple(sorted({f"{url.partition('://')[0]}://…" for url in self.urls})))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,7 +62,7 @@ async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None
         if held.opened.is_over:
             return Halt(why="ended", outcome=held.opened.outcome, now=held.opened.now)
         session = Session.of(held.opened, errand, terms_of(world, opened.id))
-        journal = Journal(world.store, session, held)
+        journal = Journal(world.store, session, held, world.notices)
         halt = await _Driver(world, journal, tell).run()
         if tell is not None and halt.why != "ended":
             world.known[opened.id] = journal.opened  # its parent may go on with it

@@ -7,14 +7,18 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, get_args
 
-from loopwright.engine.fold import AnyLoop, Each, Opened, is_of_this_form, known_loop, opened
-from loopwright.engine.session import Recording, Session
-from loopwright.engine.world import Seen
+from loopwright.engine.fold import FROM_DATA, AnyLoop, Each, Opened, is_of_this_form, known_loop, opened
+from loopwright.engine.session import Recording, Session, sort_of
+from loopwright.engine.steps import Draft
+from loopwright.engine.world import News, Notices, Seen
 from loopwright.errors import AlreadyRunning, SnapshotUnusable
+from loopwright.kernel.actions import ForPeople
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import DecodeError, decode, encode
-from loopwright.kernel.events import Refused, Said
+from loopwright.kernel.events import Logged, Refused, Said, Started
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import InboxItem, LoopRow, Store
+from loopwright.ports.people import Waiting
+from loopwright.ports.store import InboxItem, LoopRow, NewNotice, Store
 
 _WITNESS = 32  # characters of a hash
 _SAID: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
@@ -102,8 +106,8 @@ def _read(item: InboxItem) -> Said | Refused:
 class Journal:
     """The writing side, held by the one controller that has the loop's fence; it hears what others post meanwhile."""
 
-    def __init__(self, store: Store, session: Session, held: Held) -> None:
-        self._store, self.session, self._fence = store, session, held.fence
+    def __init__(self, store: Store, session: Session, held: Held, notices: Notices | None = None) -> None:
+        self._store, self.session, self._fence, self._notices = store, session, held.fence, notices
         self._row = held.opened.row
         self._version: int | None = None
 
@@ -140,7 +144,10 @@ class Journal:
         """Make the events durable, all or none. Raises `OverBudget` where a reservation does not fit."""
         session = self.session
         draft = session.draft(*lines, taken=taken)
-        written = await self._store.append(session.id, fence=self._fence, expected=session.length, batch=draft.append)
+        batch = replace(draft.append, notices=self._called_for(draft)) if self._notices else draft.append
+        written = await self._store.append(session.id, fence=self._fence, expected=session.length, batch=batch)
+        if self._notices and batch.notices:
+            self._notices.made()
         self._row = written.row
         self.session = self.session.written(draft)  # what is under way may have changed meanwhile
         return tuple(
@@ -159,3 +166,25 @@ class Journal:
             )
             for stage, record in zip(draft.stages, written.records, strict=True)
         )
+
+    def _called_for(self, draft: Draft) -> tuple[NewNotice, ...]:
+        """What people are sent because of a draft; what nobody can put into words keeps no event out of the log."""
+        session, found = self.session, []
+        for number, stage in enumerate(draft.stages, start=1):
+            news = News(
+                id=f"{session.id}/{session.length + number}",
+                path=session.errand.path,
+                row=self._row,
+                state=stage.state,
+                event=stage.event,
+                asks=self._asked(stage.event, draft),
+            )
+            with suppress(*FROM_DATA):
+                found.append(self._notices.notice(news) if self._notices else None)
+        return tuple(filter(None, found))
+
+    def _asked(self, event: Logged, draft: Draft) -> Waiting | None:
+        errand = self.session.errand
+        key = event.key if isinstance(event, Started) else None
+        own = (each for each in draft.wanted if isinstance(each, ForPeople) and each.key == key)
+        return next((Waiting(path=errand.path, what=each) for each in own if sort_of(each) not in errand.takes), None)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
-from loopwright.engine.steps import Draft, Foreseen, Stage, UnderWay
+from loopwright.engine.steps import Draft, DraftStage, Foreseen, UnderWay
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import (
     Action,
@@ -274,13 +274,13 @@ class Session:
         """Raises `InvalidTransition` if the machine refuses one of them."""
         now, wanted = self.now, self.wanted
         entries: list[NewEvent] = []
-        stages: list[Stage] = []
+        stages: list[DraftStage] = []
         for number, line in enumerate(lines, start=1):
             entries.append(_entry(line, now))
             now, wanted = self._recorded(line, now, wanted, self._at(number))
             # What a person approves afterwards may open it once more.
             over = self.ended if stop_of(wanted) else None
-            stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
+            stages.append(DraftStage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
         last = lines[-1].event
         budget = next((line.event for line in lines if isinstance(line.event, BudgetChanged)), None)
         append = Append(

@@ -37,7 +37,7 @@ class UnderWay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class DraftStage:
     """One event of a draft, and what the loop looks like after it."""
 
     event: Logged
@@ -52,4 +52,4 @@ class Draft:
     append: Append
     now: Fold
     wanted: tuple[Action, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[DraftStage, ...]

@@ -20,7 +20,7 @@ from loopwright.ports.dispatcher import Dispatcher
 from loopwright.ports.errands import Errands
 from loopwright.ports.forge import Forge
 from loopwright.ports.people import People, Waiting
-from loopwright.ports.store import Status, Store
+from loopwright.ports.store import LoopRow, NewNotice, Status, Store
 from loopwright.ports.workspace import Workspace
 
 
@@ -50,6 +50,26 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """An event that is about to be recorded, for whoever sends people notices."""
+
+    id: str  # of this very event over all time
+    path: tuple[LoopId, ...]  # from the root to the loop
+    row: LoopRow  # as it was before
+    state: Any
+    event: Logged
+    asks: Waiting | None = None  # what people are asked with it, and no parent takes
+
+
+class Notices(Protocol):
+    def notice(self, news: News) -> NewNotice | None:
+        """What people are sent because of it, if anything. Pure: it becomes durable together with the event."""
+
+    def made(self) -> None:
+        """Some became durable. Sees to it that they are delivered; neither waits for that nor fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     store: Store
     clock: Clock
@@ -62,6 +82,7 @@ class World:
     who: str
     forge: Forge | None = None
     errands: Errands | None = None
+    notices: Notices | None = None  # None: nobody is sent any
     protected: tuple[str, ...] = ()
     scratchpad: Callable[[LoopId, str], Path | None] = lambda _loop, _kind: None  # of a loop of that kind
     skill_text: Callable[[str], str] = lambda _skill: ""  # how a skill is done

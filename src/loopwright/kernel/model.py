@@ -14,6 +14,7 @@ LoopId = NewType("LoopId", str)
 Commit = NewType("Commit", str)
 Tree = NewType("Tree", str)
 Blob = NewType("Blob", str)  # sha256 of what was too big for an event
+Topic = Literal["gate", "question", "blocked", "complete", "budget"]  # of what people are sent
 
 NO_COMMIT = Commit("")
 

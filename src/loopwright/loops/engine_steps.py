@@ -32,7 +32,8 @@ def wanted(own: Machine[S, L], state: S) -> Action:
     if course.station is Station.PREFLIGHT:
         trust = own.trust(state).on(own.base(state))
         why = "the checks must be able to run before anybody is paid"
-        return RunChecks(key=Key(PREFLIGHT), commit=trust.base, base=trust.base, trust=trust, preflight=True, why=why)
+        key = Key(PREFLIGHT, course.asked or None)  # again where a person has mended what could not run
+        return RunChecks(key=key, commit=trust.base, base=trust.base, trust=trust, preflight=True, why=why)
     before = own.landing(state)
     if course.station is Station.HELD_CHECK or outcome is None:
         return RunChecks(

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
-from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome
+from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome, Topic
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.task_file import TaskFile
@@ -173,6 +173,7 @@ class Kind(Generic[P, S]):
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
+    notice: Callable[[S, Topic], str] = lambda _state, _topic: ""  # its own words in what people are sent
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`
     decision: Callable[[S], tuple[str, ...]] = lambda _state: ()  # in words of its own

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.model import Blob, LoopId, Topic
 from loopwright.kernel.record import Record
 
 Status = Literal["running", "waiting", "paused", "blocked", "complete", "cancelled"]
@@ -72,6 +72,28 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NewNotice:
+    """What people are told away from the screen. Its id names the event it comes from: a repeat is the same notice."""
+
+    id: str
+    loop: LoopId  # the root it is about
+    topic: Topic
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingNotice:
+    """One that was not delivered so far."""
+
+    notice: NewNotice
+    at: float
+    attempts: int = 0
+    tried: float = 0.0  # when, the last time
+    why: str = ""  # that failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Append:
     """What one append makes durable, all or nothing."""
 
@@ -82,6 +104,7 @@ class Append:
     taken: tuple[int, ...] = ()  # inbox items these entries came from
     budget: float | None = None  # a new limit, with the event that says so
     unlimited: bool = False  # there is none from here on, with the event that says so
+    notices: tuple[NewNotice, ...] = ()  # that people are to be sent because of these entries
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +161,15 @@ class Store(Protocol):
 
     async def inbox(self, loop: LoopId) -> tuple[InboxItem, ...]:
         """What was posted and not yet taken, oldest first."""
+
+    async def notices(self) -> tuple[PendingNotice, ...]:
+        """What nobody was able to deliver so far, of all loops, oldest first."""
+
+    async def notice_delivered(self, notice: str) -> None:
+        """It is pending no longer. Harmless when it was not."""
+
+    async def notice_failed(self, notice: str, why: str) -> None:
+        """One more attempt came to nothing; it stays pending. Harmless when it is not."""
 
     async def version(self) -> int:
         """A number that changes when another process has written. Cheap enough to poll."""

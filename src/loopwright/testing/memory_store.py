@@ -15,7 +15,7 @@ from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
 from loopwright.kernel.record import Record
 from loopwright.ports import hashes
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Written
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, PendingNotice, Written
 
 _PLACE = "memory"
 
@@ -55,6 +55,7 @@ class Memory:
     def __init__(self) -> None:
         self.loops: dict[LoopId, MemoryLoop] = {}
         self.receipts: dict[str, tuple[LoopId, str]] = {}
+        self.outbox: dict[str, PendingNotice | None] = {}  # None: delivered
         self.blobs: dict[Blob, bytes] = {}
         self.holders: dict[LoopId, _Holder] = {}
         self.posted = 0
@@ -109,6 +110,8 @@ class MemoryStore:
         written = self._extend(held, batch)
         for item in batch.taken:
             del held.inbox[item]
+        for notice in batch.notices:
+            self._memory.outbox.setdefault(notice.id, PendingNotice(notice=notice, at=held.row.updated))
         return written
 
     async def load(self, loop: LoopId, *, snapshot: bool = True) -> Loaded:
@@ -140,6 +143,23 @@ class MemoryStore:
 
     async def inbox(self, loop: LoopId) -> tuple[InboxItem, ...]:
         return tuple(self._loop(loop).inbox.values())
+
+    async def notices(self) -> tuple[PendingNotice, ...]:
+        self._refuse_if_closed()
+        return tuple(each for each in self._memory.outbox.values() if each)
+
+    async def notice_delivered(self, notice: str) -> None:
+        self._refuse_if_closed()
+        if notice in self._memory.outbox:
+            self._memory.outbox[notice] = None
+            self._memory.version += 1
+
+    async def notice_failed(self, notice: str, why: str) -> None:
+        self._refuse_if_closed()
+        if known := self._memory.outbox.get(notice):
+            tried = self._clock.now() + 0.0
+            self._memory.outbox[notice] = replace(known, attempts=known.attempts + 1, tried=tried, why=why)
+            self._memory.version += 1
 
     async def version(self) -> int:
         self._refuse_if_closed()

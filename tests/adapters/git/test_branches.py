@@ -62,6 +62,16 @@ def test_a_dirty_checkout_stays_and_the_command_is_said(repo: Repository, staged
     assert repo.git("rev-parse", "HEAD") == commit
 
 
+def test_what_is_written_into_the_memory_of_a_domain_is_no_work_of_the_person(repo: Repository) -> None:
+    repo.write("domain-memory/shop/system-queue.json", "{}\n")
+    repo.commit("memory")
+    scene = Scene(repo)
+    base, commit = scene.base, candidate(scene)
+    repo.write("domain-memory/shop/system-queue.json", '{"systems": []}\n')
+    assert scene.advance(MAIN, base, commit) == Moved(how="done")
+    assert (repo.path / "domain-memory/shop/system-queue.json").read_text() == '{"systems": []}\n'
+
+
 @pytest.mark.parametrize("ignored", ["", "ignored"])
 def test_no_file_of_the_person_is_overwritten(repo: Repository, ignored: str) -> None:
     scene = Scene(repo)

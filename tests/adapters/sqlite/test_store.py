@@ -17,7 +17,7 @@ from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, StoreFailed, StoreTooNew, UsageError
 from loopwright.kernel.model import Blob, LoopId
-from loopwright.ports.store import Append, Store
+from loopwright.ports.store import Append, NewEvent, NewNotice, Store
 from loopwright.testing.clock import ManualClock
 from tests.adapters.sqlite.faulty_disk import faulty_disk
 from tests.adapters.sqlite.store_history import CHILD, everything, write_history
@@ -327,6 +327,23 @@ def test_changed_mail_is_not_delivered(written: Path, damaged: Callable[[str], N
     damaged(damage)
     with pytest.raises(StoreCorrupt, match="it is not what was written"):
         asyncio.run(everything(written))
+
+
+def test_a_changed_notice_is_not_delivered(written: Path, damaged: Callable[[str], None]) -> None:
+    async def told(store: Store) -> None:
+        fence = await store.claim(CHILD, "me")
+        notice = NewNotice(id="child/12", loop=CHILD, topic="gate", title="t", body="b")
+        batch = Append(entries=(NewEvent(kind="Happened", data="{}"),), notices=(notice,))
+        await store.append(CHILD, fence=fence, expected=11, batch=batch)
+        assert [each.notice for each in await store.notices()] == [notice]
+
+    async def refused(store: Store) -> None:
+        with pytest.raises(StoreCorrupt, match="notice child/12: it is not what was written"):
+            await store.notices()
+
+    with_store(written, told)
+    damaged("UPDATE outbox SET body = 'other'")
+    with_store(written, refused)
 
 
 def test_a_flipped_bit_is_refused_or_makes_no_difference(written: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from loopwright.ports import hashes
 from loopwright.ports.store import Append, NewEvent, NewLoop, Written
 from tests.ports.conformance.store_mail import MAIL
 from tests.ports.conformance.store_money import MONEY
+from tests.ports.conformance.store_outbox import OUTBOX
 from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
 
 
@@ -242,4 +243,5 @@ CONTRACTS: tuple[Contract, ...] = (
     c16_what_cannot_be_stored_is_refused_whole,
     *MONEY,
     *MAIL,
+    *OUTBOX,
 )

@@ -114,7 +114,7 @@ def test_a_fix_may_touch_what_the_capability_made_and_is_told_so() -> None:
     assert isinstance(fixing, RunAgent)
     assert recorded.only == ("src/creation.py", "src/order.py")
     assert fixing.brief.own.related == recorded.only
-    assert dict(story.state.made)["creation"] == ("src/creation.py", "src/order.py")
+    assert set(story.state.made) == {("creation", "src/creation.py"), ("creation", "src/order.py")}
 
 
 def rejected(story: Watched) -> Watched:

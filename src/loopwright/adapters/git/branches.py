@@ -19,6 +19,7 @@ from loopwright.adapters.git.site import Ground
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Moved
 
+MEMORY = "domain-memory"  # below it we write, whoever has committed it
 PATIENCE = 1.0  # seconds another git of the person may hold its lock before we give up
 _DIRTY = "with changes of your own"
 
@@ -125,9 +126,10 @@ def _is_locked(git: Git) -> bool:
 
 
 def _is_dirty(git: Git) -> bool:
-    """What is unfinished in a submodule is not ours to mind: its commit stays as it is."""
+    """What is unfinished in a submodule is not ours to mind: its commit stays as it is. What we write ourselves into
+    the memory of a domain, which the person may have committed, is no work of theirs."""
     options = ("--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
-    return git.run("status", "--porcelain", "-z", *options) != b""
+    return git.run("status", "--porcelain", "-z", *options, "--", ":/", f":(top,exclude){MEMORY}") != b""
 
 
 def _has_files_of(git: Git, commit: Commit) -> bool:

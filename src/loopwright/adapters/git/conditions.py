@@ -28,7 +28,7 @@ _SHOWN = 3  # names in a sentence
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class GitCondition:
     """`fix`: no loop begins before it is mended."""
 
     word: Literal["ok", "warn", "fix"]
@@ -36,7 +36,7 @@ class Condition:
     text: str
 
 
-def conditions(top: Path, env: Mapping[str, str], commit: Commit) -> Iterator[Condition]:
+def conditions(top: Path, env: Mapping[str, str], commit: Commit) -> Iterator[GitCondition]:
     """Of a loop that begins at this commit. A plain repository has none."""
     ground = survey(top, env, Pinned(commit))
     looking = replace(ground, engine=ground.refs)  # our own git directory may not be there yet
@@ -50,9 +50,9 @@ def merge_obstacle(top: Path, env: Mapping[str, str], commit: Commit, target: st
     return obstacle(survey(top, env, Pinned(commit)), target)
 
 
-def _clone(ground: Ground) -> Iterator[Condition]:
+def _clone(ground: Ground) -> Iterator[GitCondition]:
     if ground.config.get("core.sparsecheckout") == "true":
-        yield Condition("ok", "sparse", "workspaces and checks have all files of a commit, not only those you see")
+        yield GitCondition("ok", "sparse", "workspaces and checks have all files of a commit, not only those you see")
     promised = "extensions.partialclone" in ground.config or any(
         key.startswith("remote.") and key.endswith(".promisor") for key in ground.config
     )
@@ -62,7 +62,7 @@ def _clone(ground: Ground) -> Iterator[Condition]:
     listed = ground.engine.run("rev-list", *options, f"{ground.base}^{{tree}}")
     missing = sum(line.startswith(b"?") for line in listed.splitlines())
     if missing:
-        yield Condition(
+        yield GitCondition(
             "fix",
             "partial clone",
             f"{counted(missing, 'object')} of {ground.base[:12]} {'was' if missing == 1 else 'were'} never fetched, and"
@@ -70,10 +70,10 @@ def _clone(ground: Ground) -> Iterator[Condition]:
         )
     else:
         said = "is here; nothing is fetched while a loop runs"
-        yield Condition("ok", "partial clone", f"all of {ground.base[:12]} {said}")
+        yield GitCondition("ok", "partial clone", f"all of {ground.base[:12]} {said}")
 
 
-def _filters(ground: Ground) -> Iterator[Condition]:
+def _filters(ground: Ground) -> Iterator[GitCondition]:
     settings = dict(ground.rules.settings)
     for name in filters_named(ground.attributes_at(ground.origin, ground.base)):
         commands = [settings.get(f"filter.{name}.{part}", "") for part in ("process", "clean", "smudge")]
@@ -84,19 +84,19 @@ def _filters(ground: Ground) -> Iterator[Condition]:
         elif lacking:
             required = settings.get(f"filter.{name}.required", "") == "true"
             said = f"git's filter {name} cannot run, {lacking!r} was not found; install it"
-            yield Condition("fix" if required else "warn", "filter", said)
+            yield GitCondition("fix" if required else "warn", "filter", said)
         else:
-            yield Condition("ok", "filter", f"{name}, run as your git runs it: {one_line(given[0], 80)}")
+            yield GitCondition("ok", "filter", f"{name}, run as your git runs it: {one_line(given[0], 80)}")
             yield from _not_fetched(ground.person) if name == LFS else ()
 
 
-def _unknown(name: str) -> Condition:
+def _unknown(name: str) -> GitCondition:
     """Without its filter git keeps such files whole, for ever. Of others as much is not known."""
     if name == LFS:
         said = "install git-lfs and run `git lfs install`: else files it should keep would be committed whole"
-        return Condition("fix", "filter", f".gitattributes asks for git-lfs, which your git does not know; {said}")
+        return GitCondition("fix", "filter", f".gitattributes asks for git-lfs, which your git does not know; {said}")
     said = "files are seen and recorded as they are, as your git does it"
-    return Condition("warn", "filter", f".gitattributes asks for {name}, which your git does not know: {said}")
+    return GitCondition("warn", "filter", f".gitattributes asks for {name}, which your git does not know: {said}")
 
 
 def _program(command: str) -> str:
@@ -116,22 +116,22 @@ def _is_there(ground: Ground, program: str) -> bool:
     return program in _BUILT_IN or shutil.which(program, path=ground.person.env.get("PATH", os.defpath)) is not None
 
 
-def _not_fetched(person: Git) -> Iterator[Condition]:
+def _not_fetched(person: Git) -> Iterator[GitCondition]:
     said = person.ask("lfs", "ls-files")
     rows = [line.split(" ", 2) for line in readable(said.out).splitlines()]
     missing = [row[2] for row in rows if row[1:2] == ["-"]]
     if missing:
         about = f"{_some(missing)} not fetched, so that agents and checks find pointers; fetch with `git lfs pull`"
-        yield Condition("warn", "filter", f"{LFS}: {about}")
+        yield GitCondition("warn", "filter", f"{LFS}: {about}")
 
 
-def _submodules(ground: Ground) -> Iterator[Condition]:
+def _submodules(ground: Ground) -> Iterator[GitCondition]:
     found = submodules_of(ground, ground.base)
     there = [each.path for each in found if each.origin is not None]
     spared = _spared(ground)
     missing = [each.path for each in found if each.origin is None and each.path not in spared]
     if missing:
-        yield Condition(
+        yield GitCondition(
             "fix",
             "submodules",
             f"{_some(missing)} not checked out here, so that agents and checks would find an empty folder; run"
@@ -139,7 +139,7 @@ def _submodules(ground: Ground) -> Iterator[Condition]:
         )
     if there:
         said = "laid out from your checkout at the recorded commit; what an agent changes there is said and not taken"
-        yield Condition("ok", "submodules", f"{_some(there, verb='')}: {said}")
+        yield GitCondition("ok", "submodules", f"{_some(there, verb='')}: {said}")
 
 
 def _spared(ground: Ground) -> frozenset[str]:

@@ -100,6 +100,19 @@ def submodule_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(path_of(row.partition(b"\t")[2]) for row in rows if row.startswith(b"160000 "))
 
 
+def is_in_repository(cwd: Path, env: Mapping[str, str]) -> bool:
+    return _usable_git(cwd, env).ask("rev-parse", "--git-dir").code == 0
+
+
+def make_repository(folder: Path, env: Mapping[str, str]) -> None:
+    """An empty one with a first commit: only what has a commit can be begun from."""
+    git = persons_git(env, folder)
+    git.run("init", "--quiet", "--initial-branch=main")
+    identity = ("-c", "user.name=Loopwright", "-c", "user.email=loopwright@localhost")
+    named = git.ask("config", "--get", "user.email").code == 0
+    git.run(*(() if named else identity), "commit", "--quiet", "--allow-empty", "--message=Initial commit")
+
+
 def git_names(env: Mapping[str, str], top: Path) -> tuple[str, str]:
     """`user.name` and `user.email`, as whoever may change these settings says; empty where git knows none."""
     git = persons_git(env, top)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import apsw
 
-from loopwright.adapters.sqlite import heads, mail
+from loopwright.adapters.sqlite import heads, mail, outbox
 from loopwright.adapters.sqlite.heads import Head
 from loopwright.errors import SnapshotUnusable, StoreConflict, StoreCorrupt, UsageError
 from loopwright.kernel.model import LoopId
@@ -77,6 +77,7 @@ def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -
     mail.take(connection, head.id, batch.taken)
     after, written = _extended(connection, head, batch, now)
     heads.update(connection, after)
+    outbox.put(connection, batch.notices, now)
     if batch.snapshot is not None:
         fields = (after.id, after.seq, after.hash, batch.snapshot)
         connection.execute(_KEEP_SNAPSHOT, (*fields, hashes.digest(*fields)))

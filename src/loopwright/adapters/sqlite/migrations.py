@@ -91,7 +91,20 @@ def _m002_was_said(kind: str, data: str) -> bool:
         return False
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_initial, m002_estimated)
+def m003_outbox(connection: apsw.Connection) -> None:
+    """What people are sent, with what became of it. Nothing was ever put into the table that was there before."""
+    connection.execute("""
+        DROP TABLE outbox;
+        CREATE TABLE outbox (
+            n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, loop TEXT NOT NULL, topic TEXT NOT NULL,
+            title TEXT NOT NULL, body TEXT NOT NULL, at REAL NOT NULL,
+            attempts INTEGER NOT NULL, tried REAL NOT NULL, why TEXT NOT NULL, delivered INTEGER NOT NULL,
+            seal TEXT NOT NULL
+        ) STRICT;
+    """)
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_initial, m002_estimated, m003_outbox)
 
 
 def version_of(connection: apsw.Connection) -> int:

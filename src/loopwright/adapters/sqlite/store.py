@@ -13,7 +13,7 @@ from pathlib import Path
 
 import apsw
 
-from loopwright.adapters.sqlite import heads, log, mail
+from loopwright.adapters.sqlite import heads, log, mail, outbox
 from loopwright.adapters.sqlite.blobs import Blobs, KeptBlob
 from loopwright.adapters.sqlite.database import Database
 from loopwright.adapters.sqlite.database_file import Options
@@ -23,7 +23,7 @@ from loopwright.errors import AlreadyRunning, StoreConflict
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.record import Record
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Written
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, PendingNotice, Written
 
 _INDEX = "INSERT OR REPLACE INTO blobs (sha256, size, at) VALUES (?, ?, ?)"
 _INDEXED = "SELECT 1 FROM blobs WHERE sha256 = ? AND size = ?"
@@ -108,6 +108,18 @@ class SqliteStore:
     async def inbox(self, loop: LoopId) -> tuple[InboxItem, ...]:
         with self._database.reading() as connection:
             return mail.inbox(connection, loop)
+
+    async def notices(self) -> tuple[PendingNotice, ...]:
+        with self._database.reading() as connection:
+            return outbox.pending(connection)
+
+    async def notice_delivered(self, notice: str) -> None:
+        with self._database.writing() as connection:
+            outbox.tried(connection, notice, self._now(), None)
+
+    async def notice_failed(self, notice: str, why: str) -> None:
+        with self._database.writing() as connection:
+            outbox.tried(connection, notice, self._now(), why)
 
     async def version(self) -> int:
         return self._database.version()

@@ -11,14 +11,14 @@ from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
 from loopwright.adapters.tools.artifacts import ArtifactFiles, line_of
-from loopwright.adapters.tools.opinions import Opinion, crashed, shown
+from loopwright.adapters.tools.opinions import ToolOpinion, crashed, shown
 from loopwright.adapters.tools.severities import of_check
 from loopwright.adapters.tools.workshop import ToolRan, Workshop
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding
 
 
-async def judged_by(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> Opinion:
+async def judged_by(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> ToolOpinion:
     """What a check with a SARIF report says about the artifact."""
     ran, content = await reported(shop, check)
     try:
@@ -26,7 +26,7 @@ async def judged_by(shop: Workshop, check: CheckSettings, artifact: ArtifactFile
     except ReportRefused as refused:
         return _without_report(check, artifact, ran, str(refused))
     mine = (finding for finding in report.failures if artifact.holds(finding.file))
-    return Opinion(
+    return ToolOpinion(
         tool=f"check {check.name}",
         files=artifact.files,
         findings=tuple(_finding(shop.folder, check, finding) for finding in mine),
@@ -52,7 +52,7 @@ def _read(content: bytes | ReportRefused, folder: Path) -> Report:
     return read_sarif(content, line, str(folder))
 
 
-def _without_report(check: CheckSettings, artifact: ArtifactFiles, ran: ToolRan, why: str) -> Opinion:
+def _without_report(check: CheckSettings, artifact: ArtifactFiles, ran: ToolRan, why: str) -> ToolOpinion:
     opinion = crashed(f"check {check.name}", artifact.files, ran, f"{why} ({ran.ending})")
     advice = f"Run `{' '.join(check.run)}` and mend what it says, or [checks.{check.name}] in loop.toml."
     return replace(opinion, findings=tuple(replace(found, guidance=advice) for found in opinion.findings))

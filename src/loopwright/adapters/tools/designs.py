@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from loopwright.adapters.markdown import markdown_lines
 from loopwright.adapters.tools.artifacts import text_of
-from loopwright.adapters.tools.opinions import Opinion
+from loopwright.adapters.tools.opinions import ToolOpinion
 from loopwright.adapters.tools.severities import CHECKLIST
 from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.model import Finding
@@ -114,16 +114,16 @@ class _Document:
         return max(inside, key=lambda section: section.line, default=None)
 
 
-def judge_designs(folder: Path, files: tuple[str, ...]) -> Opinion:
+def judge_designs(folder: Path, files: tuple[str, ...]) -> ToolOpinion:
     found = tuple(
         finding for file in files for finding in judge_design(file, text_of(folder, file), _story_tier(folder, file))
     )
-    return Opinion(tool="design checks", files=files, findings=found)
+    return ToolOpinion(tool="design checks", files=files, findings=found)
 
 
-def judge_plans(folder: Path, files: tuple[str, ...]) -> Opinion:
+def judge_plans(folder: Path, files: tuple[str, ...]) -> ToolOpinion:
     found = tuple(finding for file in files for finding in judge_plan(file, text_of(folder, file)))
-    return Opinion(tool="placeholder check", files=files, findings=found)
+    return ToolOpinion(tool="placeholder check", files=files, findings=found)
 
 
 def judge_design(file: str, text: str, tier: str = "") -> tuple[Finding, ...]:

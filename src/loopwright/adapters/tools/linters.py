@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.tools.artifacts import text_of, within
-from loopwright.adapters.tools.opinions import Garbled, Opinion, crashed, parsed, rows, shown, table, text, whole
+from loopwright.adapters.tools.opinions import Garbled, ToolOpinion, crashed, parsed, rows, shown, table, text, whole
 from loopwright.adapters.tools.severities import CRITICAL, SYNTAX, of_bandit, of_eslint, of_ruff
 from loopwright.adapters.tools.workshop import Workshop, argument
 from loopwright.kernel.model import Finding
@@ -39,24 +39,24 @@ class _Linter:
     codes: tuple[int, ...] = (0, 1)  # it did its work, whatever it found
 
 
-async def ruff(shop: Workshop, files: tuple[str, ...]) -> Opinion:
+async def ruff(shop: Workshop, files: tuple[str, ...]) -> ToolOpinion:
     return await _judged(shop, files, _Linter(name="ruff", options=RUFF, read=read_ruff, codes=(0,)))
 
 
-async def bandit(shop: Workshop, files: tuple[str, ...]) -> Opinion:
+async def bandit(shop: Workshop, files: tuple[str, ...]) -> ToolOpinion:
     """For files that are no tests, where an `assert` would be a finding."""
     options = ("-q", "-f", "json", *_configuration(shop.folder))
     return await _judged(shop, files, _Linter(name="bandit", options=options, read=_read_bandit))
 
 
-async def eslint(shop: Workshop, files: tuple[str, ...]) -> Opinion:
+async def eslint(shop: Workshop, files: tuple[str, ...]) -> ToolOpinion:
     return await _judged(shop, files, _Linter(name="eslint", options=("--format=json",), read=_read_eslint))
 
 
-async def _judged(shop: Workshop, files: tuple[str, ...], linter: _Linter) -> Opinion:
+async def _judged(shop: Workshop, files: tuple[str, ...], linter: _Linter) -> ToolOpinion:
     program = shop.find(linter.name)
     if program is None:
-        return Opinion(tool=linter.name, missing=linter.name)
+        return ToolOpinion(tool=linter.name, missing=linter.name)
     ran = await shop.run(program, *linter.options, "--", *map(argument, files))
     if ran.code not in linter.codes or not ran.whole:
         return crashed(linter.name, files, ran)
@@ -64,7 +64,7 @@ async def _judged(shop: Workshop, files: tuple[str, ...], linter: _Linter) -> Op
         found = linter.read(ran.stdout, shop.folder)
     except Garbled as error:
         return crashed(linter.name, files, ran, str(error))
-    return Opinion(tool=linter.name, files=files, findings=tuple(each for each in found if each.file in files))
+    return ToolOpinion(tool=linter.name, files=files, findings=tuple(each for each in found if each.file in files))
 
 
 def read_ruff(content: bytes, folder: Path) -> tuple[Finding, ...]:

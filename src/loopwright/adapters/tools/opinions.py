@@ -22,7 +22,7 @@ class Garbled(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
+class ToolOpinion:
     """`files` are those it judged: none when the tool was not found."""
 
     tool: str
@@ -32,7 +32,7 @@ class Opinion:
     note: str = ""
 
 
-def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> Opinion:
+def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> ToolOpinion:
     """A tool that could not do its work has not passed anything."""
     found = Finding(
         severity=HIGH,
@@ -42,7 +42,7 @@ def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> O
         evidence=ran.tail,
         guidance=f"Run {tool} in the repository, and mend what it complains of: its configuration or these files.",
     )
-    return Opinion(tool=tool, files=files, findings=(found,))
+    return ToolOpinion(tool=tool, files=files, findings=(found,))
 
 
 def shown(folder: Path, finding: Finding) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.adapters.tools.artifacts import is_test, line_of, text_of
-from loopwright.adapters.tools.opinions import Opinion
+from loopwright.adapters.tools.opinions import ToolOpinion
 from loopwright.adapters.tools.severities import HIGH, MEDIUM
 from loopwright.kernel.model import Finding, Severity
 
@@ -15,10 +15,10 @@ _CHECKING = ("assert", "check", "expect", "verify", "should", "fail", "raises", 
 _Test = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def read_tests(folder: Path, files: tuple[str, ...]) -> Opinion:
+def read_tests(folder: Path, files: tuple[str, ...]) -> ToolOpinion:
     tests = tuple(file for file in files if is_test(file))
     found = tuple(finding for file in tests for finding in _of_file(folder, file))
-    return Opinion(tool="test reading", files=tests, findings=found)
+    return ToolOpinion(tool="test reading", files=tests, findings=found)
 
 
 def _of_file(folder: Path, file: str) -> Iterator[Finding]:

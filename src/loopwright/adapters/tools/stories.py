@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loopwright.adapters.tools import story_shape as shape
 from loopwright.adapters.tools.artifacts import is_test, text_of
-from loopwright.adapters.tools.opinions import Opinion
+from loopwright.adapters.tools.opinions import ToolOpinion
 from loopwright.adapters.tools.severities import CHECKLIST
 from loopwright.adapters.tools.story_shape import Story
 from loopwright.adapters.yaml_text import read_yaml
@@ -26,9 +26,9 @@ _ERROR = re.compile(
 )
 
 
-def judge_stories(folder: Path, files: tuple[str, ...]) -> Opinion:
+def judge_stories(folder: Path, files: tuple[str, ...]) -> ToolOpinion:
     found = tuple(finding for file in files for finding in judge_story(file, text_of(folder, file)))
-    return Opinion(tool="story checks", files=files, findings=found)
+    return ToolOpinion(tool="story checks", files=files, findings=found)
 
 
 def judge_story(file: str, text: str) -> tuple[Finding, ...]:

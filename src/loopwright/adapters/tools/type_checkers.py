@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.tools.artifacts import within
-from loopwright.adapters.tools.opinions import Garbled, Opinion, crashed, parsed, shown, text, whole
+from loopwright.adapters.tools.opinions import Garbled, ToolOpinion, crashed, parsed, shown, text, whole
 from loopwright.adapters.tools.plan import ToolPlan
 from loopwright.adapters.tools.python_project import declares, environment_python
 from loopwright.adapters.tools.severities import HIGH, NOT_INSTALLED, of_mypy
@@ -46,11 +46,11 @@ _GUIDANCE = {
 }
 
 
-async def mypy(shop: Workshop, files: tuple[str, ...], plan: ToolPlan) -> Opinion:
+async def mypy(shop: Workshop, files: tuple[str, ...], plan: ToolPlan) -> ToolOpinion:
     """Modules are looked up where the project's own Python has them, without one where mypy's own has."""
     program = shop.find("mypy")
     if program is None:
-        return Opinion(tool="mypy", missing="mypy")
+        return ToolOpinion(tool="mypy", missing="mypy")
     python = environment_python(shop, plan)
     options = (_JSON, *REPORTING, *((f"--python-executable={python}",) if python else ()))
     ran = await _run(shop, program, options, files)
@@ -65,7 +65,7 @@ async def mypy(shop: Workshop, files: tuple[str, ...], plan: ToolPlan) -> Opinio
         return crashed("mypy", files, ran, str(error))
     if ran.code not in (0, 1) and not found:
         return crashed("mypy", files, ran)
-    return Opinion(tool="mypy", files=files, findings=tuple(each for each in found if each.file in files))
+    return ToolOpinion(tool="mypy", files=files, findings=tuple(each for each in found if each.file in files))
 
 
 async def _run(shop: Workshop, program: str, options: tuple[str, ...], files: tuple[str, ...]) -> ToolRan:
@@ -118,18 +118,18 @@ def _finding(row: dict[str, object], folder: Path) -> Finding:
     return shown(folder, found)
 
 
-async def tsc(shop: Workshop, files: tuple[str, ...]) -> Opinion:
+async def tsc(shop: Workshop, files: tuple[str, ...]) -> ToolOpinion:
     """The whole project by its own tsconfig.json: a file alone would be judged by other options than the project's."""
     program = shop.find("tsc")
     if program is None:
-        return Opinion(tool="tsc", missing="tsc")
+        return ToolOpinion(tool="tsc", missing="tsc")
     if not (shop.folder / "tsconfig.json").is_file():
-        return Opinion(tool="tsc", missing="tsconfig.json for tsc")
+        return ToolOpinion(tool="tsc", missing="tsconfig.json for tsc")
     ran = await shop.run(program, "--noEmit", "--pretty", "false")
     found = _read_tsc(ran.stdout, shop.folder)
     if ran.code is None or (ran.code != 0 and not found):
         return crashed("tsc", files, ran)
-    return Opinion(tool="tsc", files=files, findings=tuple(each for each in found if each.file in files))
+    return ToolOpinion(tool="tsc", files=files, findings=tuple(each for each in found if each.file in files))
 
 
 def _read_tsc(content: bytes, folder: Path) -> tuple[Finding, ...]:

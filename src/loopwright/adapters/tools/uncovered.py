@@ -14,7 +14,7 @@ from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.reports import ReportRefused, read_bounded
 from loopwright.adapters.tools.artifacts import ArtifactFiles, is_test, language, line_of, text_of
 from loopwright.adapters.tools.configured import reported
-from loopwright.adapters.tools.opinions import Opinion, crashed
+from loopwright.adapters.tools.opinions import ToolOpinion, crashed
 from loopwright.adapters.tools.plan import ToolPlan
 from loopwright.adapters.tools.python_project import Interpreter, interpreter
 from loopwright.adapters.tools.severities import HIGH, MEDIUM
@@ -106,24 +106,26 @@ FLOOR = 80.0  # percent of a file's lines, unless the check says another
 _Function = tuple[str, int, int]  # its name, first and last line
 
 
-async def covered(shop: Workshop, plan: ToolPlan, artifact: ArtifactFiles) -> Opinion:
+async def covered(shop: Workshop, plan: ToolPlan, artifact: ArtifactFiles) -> ToolOpinion:
     check = plan.check("coverage")
     if check is not None:
         return await _by_check(shop, check, artifact)
     files = tuple(file for file in artifact.of("python") if _counts(shop.folder, file))
     if not files:
-        return Opinion(tool="coverage", note="no code to measure")
+        return ToolOpinion(tool="coverage", note="no code to measure")
     python = await interpreter(shop, plan)
     if python is None or not python.coverage:
-        return Opinion(tool="coverage", missing=f"coverage in {python.path}" if python else "a Python with coverage")
+        return ToolOpinion(
+            tool="coverage", missing=f"coverage in {python.path}" if python else "a Python with coverage"
+        )
     measured = await measure(shop, python, files)
     if not measured.ran:
-        return Opinion(tool="coverage", files=files, findings=measured.findings)
+        return ToolOpinion(tool="coverage", files=files, findings=measured.findings)
     lacking = _lacking(shop.folder, files, measured)
-    return Opinion(tool="coverage", files=files, findings=(*measured.findings, *lacking))
+    return ToolOpinion(tool="coverage", files=files, findings=(*measured.findings, *lacking))
 
 
-async def _by_check(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> Opinion:
+async def _by_check(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> ToolOpinion:
     ran, content = await reported(shop, check)
     try:
         if isinstance(content, ReportRefused):
@@ -133,7 +135,7 @@ async def _by_check(shop: Workshop, check: CheckSettings, artifact: ArtifactFile
         return crashed("check coverage", artifact.files, ran, f"{refused} ({ran.ending})")
     floor = FLOOR if check.floor is None else check.floor
     lacking = _lacking(shop.folder, artifact.files, Measured(files=found), floor)
-    return Opinion(tool="check coverage", files=artifact.files, findings=lacking)
+    return ToolOpinion(tool="check coverage", files=artifact.files, findings=lacking)
 
 
 def _lacking(folder: Path, files: tuple[str, ...], measured: Measured, floor: float = FLOOR) -> tuple[Finding, ...]:

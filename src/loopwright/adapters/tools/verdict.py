@@ -11,7 +11,7 @@ from loopwright.adapters.tools.assignment import ToolAssignment
 from loopwright.adapters.tools.configured import judged_by
 from loopwright.adapters.tools.designs import judge_designs, judge_plans
 from loopwright.adapters.tools.linters import bandit, eslint, ruff
-from loopwright.adapters.tools.opinions import Opinion, blocks, gathered
+from loopwright.adapters.tools.opinions import ToolOpinion, blocks, gathered
 from loopwright.adapters.tools.plan import ToolPlan
 from loopwright.adapters.tools.python_tests import read_tests
 from loopwright.adapters.tools.stories import judge_stories
@@ -24,8 +24,8 @@ from loopwright.kernel.visible import visible
 
 COMPREHENSIVE = "comprehensive"
 _FEW = 5  # names in a line
-_Work = Coroutine[None, None, Opinion]
-_DOCUMENTS: dict[str, tuple[str, Callable[..., Opinion]]] = {
+_Work = Coroutine[None, None, ToolOpinion]
+_DOCUMENTS: dict[str, tuple[str, Callable[..., ToolOpinion]]] = {
     "story": ("yaml", judge_stories),
     "design": ("markdown", judge_designs),
     "plan": ("markdown", judge_plans),
@@ -77,7 +77,7 @@ async def review(shop: Workshop, plan: ToolPlan, assignment: ToolAssignment) -> 
 
 async def _opinions(
     shop: Workshop, plan: ToolPlan, assignment: ToolAssignment, artifact: ArtifactFiles
-) -> tuple[Opinion, ...]:
+) -> tuple[ToolOpinion, ...]:
     if assignment.gate in _DOCUMENTS:
         kind, judge = _DOCUMENTS[assignment.gate]
         mine = artifact.of(kind)
@@ -121,14 +121,14 @@ def _for(judge: Callable[[Workshop, tuple[str, ...]], _Work], shop: Workshop, fi
     return [judge(shop, files)] if files else []
 
 
-async def _told(shop: Workshop, work: _Work) -> Opinion:
+async def _told(shop: Workshop, work: _Work) -> ToolOpinion:
     opinion = await work
     found = "1 finding" if len(opinion.findings) == 1 else f"{len(opinion.findings)} findings"
     shop.say(f"{opinion.tool}: {'not found' if opinion.missing else found}")
     return opinion
 
 
-def _unjudged(artifact: ArtifactFiles, gate: str, opinions: tuple[Opinion, ...]) -> Finding:
+def _unjudged(artifact: ArtifactFiles, gate: str, opinions: tuple[ToolOpinion, ...]) -> Finding:
     if artifact.more:
         issue, evidence = f"{artifact.path} has too many files to judge at once", f"the first: {_few(artifact.files)}"
         guidance = "Review its parts one by one."

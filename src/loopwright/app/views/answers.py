@@ -41,6 +41,20 @@ class PluginAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptedNotice:
+    id: str
+    title: str
+    why: str = ""  # it was not delivered; empty: it was
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifyAnswer:
+    """`loop notify`: what it tried to deliver; with `--test`, a message for each address."""
+
+    notices: tuple[AttemptedNotice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderAnswer:
     files: tuple[str, ...]  # paths from the top of the repository
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from loopwright.adapters.git.repository import is_in_repository, make_repository
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.lifecycle.creation import InitAnswer, SystemRequest, answer_of, init_system, refuse_unnamed
 from loopwright.app.starts.lifecycle.domains import domain_of
@@ -13,7 +14,7 @@ from loopwright.cli.opened import opened
 from loopwright.cli.output import allow_option, json_option, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.errors import Forbidden
+from loopwright.errors import Forbidden, NeedsPerson
 from loopwright.kernel.quoting import one_line
 
 
@@ -31,6 +32,7 @@ def command(here: Here, *, system: str, following: bool, domain: str, allow: tup
     each gets another system. `loop next` and `loop run` then go on with it.
     """
     refuse_unnamed(system, following=following)
+    _with_git(here)
     with opened(here, create=True) as project:
         started_by_people(project, here, "init")
         settings = settings_of(project)
@@ -50,6 +52,22 @@ def command(here: Here, *, system: str, following: bool, domain: str, allow: tup
             put('No deploy target is configured: SHIP will ask. `loop skip deploy --reason "…"` goes without.')
         put("Go on with: loop next (one transition), or loop run")
         return 0
+
+
+NO_GIT = "No git repo configured. 'init' to create or 'skip git' to continue without"
+
+
+def _with_git(here: Here) -> None:
+    """Where there is no repository, a person may have one made; what lies there they commit themselves."""
+    if is_in_repository(here.cwd, here.environ):
+        return
+    if not here.asks:
+        raise NeedsPerson(f"{NO_GIT}; run `git init` here and commit what is to be built on, then try again")
+    said = click.prompt(NO_GIT, default="", show_default=False, err=True).strip()
+    if said != "init":
+        raise NeedsPerson("nothing was done: without git nothing can be kept safe, and `skip git` is not there yet")
+    make_repository(here.cwd, here.environ)
+    note("A repository was made here, with an empty first commit. Commit what the systems are to be built on.")
 
 
 def nothing_ready(project: object, domain: str) -> str:

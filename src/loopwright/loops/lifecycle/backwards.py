@@ -29,13 +29,13 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
         again = moved(replace(state, phase=stage), stage)
         return onward(replace(again, skills=(), findings=(told,)))
     state = _reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}")
-    return onward(replace(moved(state, Stage.IMPLEMENT), findings=(told,)))
+    return onward(replace(moved(replace(state, phase=Stage.IMPLEMENT), Stage.IMPLEMENT), findings=(told,)))
 
 
 def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleState:
     """The capability whose files the evidence names, else the last one, is open again; others that are open wait."""
     named = {risk.file for risk in gate.reasons} | {change.path for change in gate.because}
-    hit = next((name for name, files in reversed(state.made) if named & set(files)), "")
+    hit = next((name for name, file in reversed(state.made) if file in named), "")
     again = state.current if state.current and not hit else hit or (state.done[-1] if state.done else "")
     waiting = (state.current, *state.remaining) if state.current and state.current != again else state.remaining
     return replace(
@@ -53,7 +53,7 @@ def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleSta
 
 def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
     """By a person's word, never forward past checks that did not run."""
-    if to is state.resumes_at and state.phase is to:
+    if state.phase is to:
         return state
     is_later = to is not state.resumes_at
     state = replace(state, blocked=None, going=None, rechecking=not is_later)

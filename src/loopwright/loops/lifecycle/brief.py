@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.changing import replace
+from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
 from loopwright.loops import brief_parts
-from loopwright.loops.lifecycle.skills import SKILLS, folder_of, left_by
+from loopwright.loops.lifecycle.skills import SKILLS, left_by
 from loopwright.loops.lifecycle.state import LifecycleState
 
 _FOUND, _GUIDE, _MEMORY = 8_192, 16_384, 8_192  # bytes
@@ -73,13 +75,16 @@ def _brief(state: LifecycleState, own: SystemBrief, task: str) -> Brief:
     )
 
 
+def left_behind(state: LifecycleState, name: str) -> tuple[FileDemand, ...]:
+    """What the skill has to leave; a person's own version of it may say otherwise."""
+    own = dict(state.plan.leaves)
+    skill = replace(SKILLS[name], leaves=own[name], section="") if name in own else SKILLS[name]
+    return left_by(skill, state.plan.system.id)
+
+
 def _own(state: LifecycleState, skill: str, **more: object) -> SystemBrief:
     system = state.plan.system
     every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
-    left = tuple(each.path for each in left_by(SKILLS[skill], system.id)) if skill in SKILLS else ()
-    own = dict(state.plan.leaves)
-    if skill in own:
-        left = (f"{folder_of(system.id)}/{own[skill]}",)
     return SystemBrief(
         system=system.id,
         system_name=system.name,
@@ -87,7 +92,7 @@ def _own(state: LifecycleState, skill: str, **more: object) -> SystemBrief:
         skill=skill,
         capability=state.current,
         capabilities=every,
-        deliverables=left,
+        deliverables=tuple(each.path for each in left_behind(state, skill)),
         memory=state.memory,
         **more,  # type: ignore[arg-type]  # fields of this value
     )

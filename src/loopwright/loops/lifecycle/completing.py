@@ -9,6 +9,7 @@ from textwrap import shorten
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.matrix import PERFORMANCE, sort_of_check
 from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
 from loopwright.loops.lifecycle.states import Stage
@@ -48,10 +49,7 @@ def stage_message(state: LifecycleState) -> str:
     )
 
 
-def fix_message(state: LifecycleState) -> str:
-    failure = state.failure
-    if failure is None:
-        raise AssertionError("nothing failed")
+def fix_message(state: LifecycleState, failure: Failure) -> str:
     return (
         f"fix({state.plan.system.id}): {shorten(one_line(state.fixed, 500), _SUBJECT, placeholder='…')}\n\n"
         f"Error: {one_line(failure.error, 300)}\n"

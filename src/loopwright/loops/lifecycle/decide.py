@@ -2,52 +2,42 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from loopwright.kernel.actions import (
     Action,
     Announce,
     Checkpoint,
-    CleanUp,
     Combine,
     ExamineChange,
     ExamineFiles,
     Integrate,
-    MergePullRequest,
-    OpenPullRequest,
-    ReadPullRequest,
     RunAgent,
     RunChecks,
     RunLoop,
-    RunOnce,
     Tell,
     WaitUntil,
 )
 from loopwright.kernel.changing import replace
-from loopwright.kernel.deliverables import FileDemand
-from loopwright.kernel.events import Answered, StateEdited
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Key, Tree
+from loopwright.kernel.events import Answered
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Tree
 from loopwright.kernel.trust import Trust
-from loopwright.loops.lifecycle import completing, proposing
-from loopwright.loops.lifecycle.brief import for_diagnosis, for_fix, for_skill
+from loopwright.loops.lifecycle import completing
+from loopwright.loops.lifecycle.brief import for_diagnosis, for_fix, for_skill, left_behind
 from loopwright.loops.lifecycle.failures import BACK_OFFS
-from loopwright.loops.lifecycle.flow import deploy_command, queue_status, skill_now
+from loopwright.loops.lifecycle.flow import queue_status, skill_now
 from loopwright.loops.lifecycle.making import landed_before, maker_params, review_params
 from loopwright.loops.lifecycle.matrix import checks_for
-from loopwright.loops.lifecycle.skills import SKILLS, folder_of, left_by
-from loopwright.loops.lifecycle.state import LifecycleState, Step
-from loopwright.loops.lifecycle.states import Stage
+from loopwright.loops.lifecycle.shipping import SHIPPING, told
+from loopwright.loops.lifecycle.skills import SKILLS, folder_of
+from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
+from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 SKILL_ROLE, FIXER = "skill", "developer"
 
 
 def work(state: LifecycleState) -> tuple[Action, ...]:
     return (_BY_STEP[state.step](state),)
-
-
-def _key(state: LifecycleState, step: str = "") -> Key:
-    return Key(step or state.step.value, state.turn, tries=state.course.trial.tries)
 
 
 # --- skills ---------------------------------------------------------------------------------------------------------
@@ -58,11 +48,11 @@ def _skill(state: LifecycleState) -> Action:
     skill = SKILLS[name]
     why = f"{state.phase} needs {name}"
     if skill.by_engine:
-        return Announce(key=_key(state), text=f"skill {name}: done by the engine", why=why)
+        return Announce(key=step_key(state), text=f"skill {name}: done by the engine", why=why)
     if name == "implement":
         return _maker(state)
     return RunAgent(
-        key=_key(state),
+        key=step_key(state),
         role=SKILL_ROLE,
         skill=name,
         brief=for_skill(state, name),
@@ -80,7 +70,7 @@ def _maker(state: LifecycleState) -> RunLoop:
     if not maker.over and maker.asking != NO_KEY:
         said = Answered(key=maker.asking, choice="continue", count=1, advice=state.diagnosis)
     return RunLoop(
-        key=_key(state, "implement"),
+        key=step_key(state, "implement"),
         kind=plan.inner.kind,
         params=maker_params(state),
         name=f"capability-{len(state.done) + 1}-{maker.number + maker.over}",
@@ -96,7 +86,7 @@ def _reviews(state: LifecycleState) -> RunLoop:
     if not reviews.over and reviews.asking != NO_KEY:
         said = Answered(key=reviews.asking, choice="continue", count=1, advice=state.diagnosis)
     return RunLoop(
-        key=_key(state),
+        key=step_key(state),
         kind=state.plan.reviewing,
         params=review_params(state),
         name=f"reviews-{reviews.number + reviews.over}",
@@ -113,7 +103,7 @@ def work_of(state: LifecycleState) -> Commit:
 
 def _record(state: LifecycleState) -> Checkpoint:
     return Checkpoint(
-        key=_key(state),
+        key=step_key(state),
         label=f"{state.turn}-{skill_now(state)}",
         parent=work_of(state),
         base=state.ground,
@@ -127,15 +117,8 @@ def _record(state: LifecycleState) -> Checkpoint:
 def _examine(state: LifecycleState) -> ExamineFiles:
     name = skill_now(state)
     return ExamineFiles(
-        key=_key(state), commit=work_of(state), wanted=left_behind(state, name), why=f"the deliverables of {name}"
+        key=step_key(state), commit=work_of(state), wanted=left_behind(state, name), why=f"the deliverables of {name}"
     )
-
-
-def left_behind(state: LifecycleState, name: str) -> tuple[FileDemand, ...]:
-    """What the skill has to leave; a person's own version of it may say otherwise."""
-    own = dict(state.plan.leaves)
-    skill = replace(SKILLS[name], leaves=own[name], section="") if name in own else SKILLS[name]
-    return left_by(skill, state.plan.system.id)
 
 
 # --- verification ---------------------------------------------------------------------------------------------------
@@ -149,7 +132,7 @@ def trust_of(state: LifecycleState) -> Trust:
 
 def _checks(state: LifecycleState, names: tuple[str, ...], why: str) -> RunChecks:
     return RunChecks(
-        key=_key(state),
+        key=step_key(state),
         commit=state.tip,
         base=state.ground,
         names=names,
@@ -185,7 +168,7 @@ def _ground(state: LifecycleState) -> Combine:
     """What judges, with what a person approved of the scaffold: nothing else of it judges anything."""
     paths = state.scaffolded
     return Combine(
-        key=_key(state),
+        key=step_key(state),
         base=state.onto or state.plan.base,
         commits=(),
         keep=tuple((state.tip, path) for path in paths),
@@ -196,7 +179,7 @@ def _ground(state: LifecycleState) -> Combine:
 
 def _look(state: LifecycleState) -> ExamineChange:
     return ExamineChange(
-        key=_key(state),
+        key=step_key(state),
         base=state.onto or state.plan.base,
         commit=state.tip,
         rules=state.plan.rules,
@@ -213,7 +196,7 @@ def _land(state: LifecycleState) -> Integrate:
 def landing(state: LifecycleState, message: str) -> Integrate:
     held = bool(state.course.held)
     return Integrate(
-        key=_key(state, "land"),
+        key=step_key(state, "land"),
         commit=state.tip,
         base=state.landed,
         branch=state.plan.branch,
@@ -232,31 +215,17 @@ def landing(state: LifecycleState, message: str) -> Integrate:
 
 
 def _tell(state: LifecycleState) -> Tell:
-    to = state.going.to if state.going else state.phase
-    return _told(state, queue_status(to), f"the queue has {state.plan.system.id} as it is")
-
-
-def _told(state: LifecycleState, status: str, why: str) -> Tell:
-    system = state.plan.system.id
-    # Nothing that is blocked is looked at before it is in progress again.
-    step = "in-progress" if state.queued == "blocked" and status == "review" else status
-    value: dict[str, str] = {"status": step, "loop": state.plan.loop}
-    if step == "blocked" and state.blocked:
-        value["reason"] = state.blocked.reason
-    said = StateEdited(subject=system, value=json.dumps(value, sort_keys=True), by=f"loop {state.plan.loop}")
-    return Tell(key=_key(state), loop=state.plan.queue, said=said, why=why)
+    return told(state, queue_status(state.heading.to), f"the queue has {state.plan.system.id} as it is")
 
 
 def _move(state: LifecycleState) -> Announce:
-    to = state.going
-    if to is None:
-        raise AssertionError("nothing is decided on")
-    return Announce(key=_key(state), text=f"{state.phase} → {to.to}", why=to.why)
+    to = state.heading
+    return Announce(key=step_key(state), text=f"{state.phase} → {to.to}", why=to.why)
 
 
 def _back_off(state: LifecycleState) -> WaitUntil:
     return WaitUntil(
-        key=_key(state),
+        key=step_key(state),
         delay=BACK_OFFS[min(state.back_offs, len(BACK_OFFS)) - 1],
         why="what it depends on is not there; it is not counted as a failure",
     )
@@ -267,7 +236,7 @@ def _back_off(state: LifecycleState) -> WaitUntil:
 
 def _diagnose(state: LifecycleState) -> RunAgent:
     return RunAgent(
-        key=_key(state),
+        key=step_key(state),
         role=SKILL_ROLE,
         skill="debug-assist",
         brief=for_diagnosis(state),
@@ -279,7 +248,7 @@ def _diagnose(state: LifecycleState) -> RunAgent:
 
 def _fix(state: LifecycleState) -> RunAgent:
     return RunAgent(
-        key=_key(state),
+        key=step_key(state),
         role=FIXER,
         skill="implement",
         brief=for_fix(state, related(state)),
@@ -293,7 +262,7 @@ def _fix(state: LifecycleState) -> RunAgent:
 def _record_fix(state: LifecycleState) -> Checkpoint:
     """Nothing unrelated: the files of the failure, those of the capability, and tests that are new."""
     return Checkpoint(
-        key=_key(state),
+        key=step_key(state),
         label=f"{state.turn}-fix",
         parent=state.tip,
         base=state.ground,
@@ -306,88 +275,15 @@ def _record_fix(state: LifecycleState) -> Checkpoint:
 
 
 def related(state: LifecycleState) -> tuple[str, ...]:
+    """Where nobody knows yet what the work touches, it may be anything."""
     found = state.failure.findings if state.failure else ()
     named = (each.file for each in found if each.file)
-    return tuple(sorted({*named, *state.files})) if state.files else ()
+    is_whole = NORMAL.index(state.resumes_at) > NORMAL.index(Stage.VERIFY)
+    known = state.paths if is_whole else state.files
+    return tuple(sorted({*named, *known})) if known else ()
 
 
-# --- shipping and completing ----------------------------------------------------------------------------------------
-
-
-def _propose(state: LifecycleState) -> OpenPullRequest:
-    return proposing.wanted(state, _key(state))
-
-
-def _merge(state: LifecycleState) -> MergePullRequest:
-    return MergePullRequest(
-        key=_key(state),
-        branch=state.plan.branch,
-        target=state.plan.target,
-        number=state.proposal.number,
-        commit=state.landed,
-        why="the approved deploy gate is the word to merge",
-    )
-
-
-def _read(state: LifecycleState) -> ReadPullRequest:
-    return ReadPullRequest(
-        key=_key(state),
-        branch=state.plan.branch,
-        target=state.plan.target,
-        number=state.proposal.number,
-        commit=state.landed,
-        why="whether it is merged",
-    )
-
-
-def _poll(state: LifecycleState) -> WaitUntil:
-    return WaitUntil(key=_key(state), delay=state.plan.poll, why="until the pull request is looked at again")
-
-
-def _update(state: LifecycleState) -> Combine:
-    return Combine(
-        key=_key(state),
-        base=state.proposal.onto,
-        commits=(state.landed,),
-        made_on=(state.onto or state.plan.base,),
-        label=f"{state.turn}-update",
-        why=f"{state.plan.target.removeprefix('refs/heads/')} has moved on",
-    )
-
-
-def _deploy(state: LifecycleState) -> RunOnce:
-    return RunOnce(
-        key=_key(state),
-        argv=deploy_command(state),
-        commit=state.merged,
-        why="once for the approval, and never again by itself",
-    )
-
-
-def _weigh(state: LifecycleState) -> Announce:
-    lines = (f"[{'x' if each.met else ' '}] {each.name}" for each in completing.conditions(state))
-    return Announce(key=_key(state), text="complete when: " + "; ".join(lines), why="all ten have to be true")
-
-
-def _queue(state: LifecycleState) -> Action:
-    why = "1. update queue"
-    if not state.plan.queue:
-        return Announce(key=_key(state), text=f"{why}: there is none", why=why)
-    return _told(state, "complete", why)
-
-
-def _announce(text: Callable[[LifecycleState], str]) -> Callable[[LifecycleState], Announce]:
-    return lambda state: Announce(key=_key(state), text=text(state))
-
-
-def _clean(state: LifecycleState) -> CleanUp:
-    branch = state.plan.branch if state.plan.delete_branch else ""
-    return CleanUp(
-        key=_key(state), choice=Cleanup.KEEP_ARTIFACTS, base=state.plan.base, branch=branch, why="4. clean up"
-    )
-
-
-_BY_STEP: dict[Step, Callable[[LifecycleState], Action]] = {
+_BY_STEP: Mapping[Step, Callable[[LifecycleState], Action]] = {
     Step.SKILL: _skill,
     Step.RECORD: _record,
     Step.EXAMINE: _examine,
@@ -395,7 +291,6 @@ _BY_STEP: dict[Step, Callable[[LifecycleState], Action]] = {
     Step.CHECK: _check,
     Step.GROUND: _ground,
     Step.LOOK: _look,
-    Step.PROPOSE: _propose,
     Step.LAND: _land,
     Step.TELL: _tell,
     Step.MOVE: _move,
@@ -405,15 +300,5 @@ _BY_STEP: dict[Step, Callable[[LifecycleState], Action]] = {
     Step.RECORD_FIX: _record_fix,
     Step.RECHECK: _recheck,
     Step.SUITE: _suite,
-    Step.MERGE: _merge,
-    Step.POLL: _poll,
-    Step.READ: _read,
-    Step.UPDATE: _update,
-    Step.DEPLOY: _deploy,
-    Step.WEIGH: _weigh,
-    Step.QUEUE: _queue,
-    Step.HANDOFF: _announce(lambda state: f"2. create handoff: what was built of {state.plan.system.name}"),
-    Step.INTERFACES: _announce(completing.interfaces_line),
-    Step.CLEAN: _clean,
-    Step.NEXT: _announce(completing.next_line),
+    **SHIPPING,
 }

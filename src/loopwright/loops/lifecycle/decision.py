@@ -17,7 +17,7 @@ Action = Literal["WAIT_FOR_HUMAN", "WAIT_FOR_APPROVAL", "RETRY", "ESCALATE", "EX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class NextAction:
     action: Action
     why: str
     state: str = ""  # the next one
@@ -25,35 +25,35 @@ class Decision:
     gate: str = ""
 
 
-def decision(state: LifecycleState) -> Decision:
+def decision(state: LifecycleState) -> NextAction:
     """In this order: blocked, a gate, failed, the next state; what is complete is done."""
     station = state.course.station
     if station is Station.DONE:
-        return Decision(action="DONE", why="the system is complete" if state.merged else "the system has ended")
+        return NextAction(action="DONE", why="the system is complete" if state.merged else "the system has ended")
     if state.phase is Stage.BLOCKED or station in (Station.CLARIFY, Station.ESCALATED):
         told = state.blocked.reason if state.blocked else "; ".join(state.course.reasons)
-        return Decision(action="WAIT_FOR_HUMAN", why=told or "an ambiguous requirement: a question is open")
+        return NextAction(action="WAIT_FOR_HUMAN", why=told or "an ambiguous requirement: a question is open")
     if station is Station.GATE:
         names = ", ".join(gate.gate for gate in gating.blocking(state))
         why = "; ".join(gate.why for gate in gating.blocking(state))
-        return Decision(action="WAIT_FOR_APPROVAL", gate=names, why=why)
+        return NextAction(action="WAIT_FOR_APPROVAL", gate=names, why=why)
     if state.phase is Stage.FAILED and state.failure is not None:
         reason = escalates(state.failure, state.episode, state.retries, state.total, state.allowance)
         if reason is None:
             why = f"retries are left ({state.retries} of {state.allowance.retries} made)"
-            return Decision(action="RETRY", state=state.failure.stage.value, why=why)
-        return Decision(action="ESCALATE", state=Stage.BLOCKED.value, why=reason[1])
+            return NextAction(action="RETRY", state=state.failure.stage.value, why=why)
+        return NextAction(action="ESCALATE", state=Stage.BLOCKED.value, why=reason[1])
     return _executes(state)
 
 
-def _executes(state: LifecycleState) -> Decision:
+def _executes(state: LifecycleState) -> NextAction:
     if state.phase is Stage.RETRY:
         stage = state.resumes_at.value
-        return Decision(
+        return NextAction(
             action="EXECUTE_SKILL", state=stage, skill="debug-assist", why="what failed is diagnosed and fixed"
         )
     to = after(state.phase, more_capabilities=bool(state.remaining))
     skills = missing_skills(state) if state.phase in NORMAL else ()
     skill = skills[0] if skills else PRIMARY[to]
     left = f"{state.phase} still needs {', '.join(skills)}" if skills else f"{state.phase} is left once its checks pass"
-    return Decision(action="EXECUTE_SKILL", state=to.value, skill=skill, why=left)
+    return NextAction(action="EXECUTE_SKILL", state=to.value, skill=skill, why=left)

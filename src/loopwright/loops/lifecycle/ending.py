@@ -1,11 +1,46 @@
-"""How the lifecycle of a system ends: complete, or cancelled by a person."""
+"""How the lifecycle of a system ends: complete, after five actions, or cancelled by a person."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from loopwright.kernel.changing import replace
+from loopwright.kernel.events import Announced, Answer, CleanedUp
 from loopwright.kernel.model import NO_COMMIT, Commit, Ending, Outcome
+from loopwright.kernel.sightings import Heard
 from loopwright.loops import course as c
 from loopwright.loops.hooks import untested
-from loopwright.loops.lifecycle.state import LifecycleState
+from loopwright.loops.lifecycle import completing
+from loopwright.loops.lifecycle.flow import blocked, expected
+from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
+
+
+def _weighed(state: LifecycleState, event: Answer) -> LifecycleState:
+    expected(state, event, Announced)
+    unmet = tuple(each.name for each in completing.conditions(state) if not each.met)
+    if unmet:
+        why = f"Not complete: {'; '.join(unmet)}"
+        return blocked(state, "completion", why, "Say how what is missing is to be made good.")
+    return begun(state, Step.QUEUE)
+
+
+def _queued(state: LifecycleState, event: Answer) -> LifecycleState:
+    if isinstance(event, Heard):
+        words = [line.partition(" ") for line in event.reply]
+        unblocked = tuple(rest for first, _, rest in words if first == "unblocked")
+        following = next((rest for first, _, rest in words if first == "next"), "")
+        remarks = (*state.remarks, f"the queue: {event.refused}") if event.refused else state.remarks
+        state = replace(state, queued="complete", unblocked=unblocked, next=following, remarks=remarks)
+    return begun(state, Step.HANDOFF)
+
+
+def _then(step: Step) -> Callable[[LifecycleState, Answer], LifecycleState]:
+    return lambda state, _event: begun(state, step)
+
+
+def _cleaned(state: LifecycleState, event: Answer) -> LifecycleState:
+    expected(state, event, CleanedUp)
+    return begun(state, Step.NEXT)
 
 
 def finished(state: LifecycleState) -> LifecycleState:
@@ -35,3 +70,13 @@ def outcome(state: LifecycleState, ending: Ending) -> Outcome:
 
 def _commit(state: LifecycleState) -> Commit:
     return state.merged or (state.landed if state.landed != state.plan.base else NO_COMMIT)
+
+
+COMPLETING: Mapping[Step, Callable[[LifecycleState, Answer], LifecycleState]] = {
+    Step.WEIGH: _weighed,
+    Step.QUEUE: _queued,
+    Step.HANDOFF: _then(Step.INTERFACES),
+    Step.INTERFACES: _then(Step.CLEAN),
+    Step.CLEAN: _cleaned,
+    Step.NEXT: lambda state, _event: finished(state),
+}

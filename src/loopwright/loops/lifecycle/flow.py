@@ -5,11 +5,15 @@ A state is left in this order: its skills are done, its checks pass, its gates a
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from loopwright.kernel.changing import replace
+from loopwright.kernel.events import Answer
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling
+from loopwright.loops.hooks import refusal
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import (
     Blocked,
@@ -18,12 +22,14 @@ from loopwright.loops.lifecycle.failures import (
     Sort,
     captured,
     escalates,
+    seen_before,
 )
 from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
-from loopwright.loops.lifecycle.state import LifecycleState, Move, Step, begun, skipped_in
+from loopwright.loops.lifecycle.state import LifecycleState, Step, Transition, begun, skipped_in
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage, after
+from loopwright.loops.weighing import rejection
 
 # What is made becomes a commit of its branch when these are left: a capability is one, once it is verified.
 _LANDING = (Stage.INIT, Stage.SCAFFOLD, Stage.VERIFY, Stage.VALIDATE, Stage.DOCUMENT, Stage.REVIEW, Stage.SHIP)
@@ -61,6 +67,8 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
         state = replace(state, checked=state.tip)
     if state.looked != state.tip:
         return begun(state, Step.LOOK)
+    if (no := gating.rejected(state)) is not None:
+        return failed(state, "gate-rejection", (rejection(no),))
     waits = bool(gating.blocking(state))
     if state.landed_tip != state.tip and (state.phase in _LANDING or (waits and state.plan.forge != "local")):
         return begun(state, Step.LAND)
@@ -79,10 +87,12 @@ def _ground(state: LifecycleState) -> LifecycleState | None:
     gate = state.course.due(PROTECTED)
     if gate is None:
         return None
-    paths = tuple(change.path for change in gate.because)
+    if gate.ruling is Ruling.REJECTED:
+        return failed(state, "gate-rejection", (rejection(gate),))
     if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
-        state = gating.closed(state, gate)
-        return None if paths == state.scaffolded else begun(replace(state, scaffolded=paths), Step.GROUND)
+        paths = (*state.scaffolded, *(change.path for change in gate.because))
+        state = replace(gating.closed(state, gate), scaffolded=tuple(dict.fromkeys(paths)))
+        return begun(state, Step.GROUND)
     return c.at_the_gate(state)
 
 
@@ -109,11 +119,13 @@ NO_TARGET = "No deploy target configured. Specify target or 'skip deploy' to ski
 
 def _shipped(state: LifecycleState) -> LifecycleState:
     """Prepared by its skills, proposed, merged, deployed; what the target has by now is verified first."""
+    if state.proposal.onto:
+        return begun(state, Step.UPDATE)
     if (verified := _verified(state)) is not None:
         return verified
     if missing := missing_skills(state):
         return _with_skill(state, missing[0])
-    if not state.proposal.number or state.proposal.head != state.landed:
+    if not state.proposal.number or state.proposal.draft or state.proposal.head != state.landed:
         return begun(state, Step.PROPOSE)
     if not state.merged:
         return begun(state, Step.MERGE if state.plan.merges else Step.READ)
@@ -137,12 +149,22 @@ def _why_left(state: LifecycleState) -> str:
     return f"its skills are done, {passed}"
 
 
+E = TypeVar("E", bound=Answer)
+
+
+def expected(state: LifecycleState, event: Answer, kind: type[E]) -> E:
+    """The answer, which is of the kind that the present step is answered by."""
+    if not isinstance(event, kind):
+        raise refusal(state, event, f"{state.step} is under way")
+    return event
+
+
 # --- transitions ----------------------------------------------------------------------------------------------------
 
 
 def going(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
     """On the way to another state: whoever keeps the queue hears of it first."""
-    state = replace(state, going=Move(to=to, why=why))
+    state = replace(state, going=Transition(to=to, why=why))
     return begun(state, Step.TELL if _queue_is_behind(state, to) else Step.MOVE)
 
 
@@ -179,7 +201,9 @@ def moved(state: LifecycleState, to: Stage) -> LifecycleState:
 
 
 def _capability_done(state: LifecycleState) -> LifecycleState:
-    made = (*(each for each in state.made if each[0] != state.current), (state.current, state.files))
+    others = tuple(each for each in state.made if each[0] != state.current)
+    known = {file for _, file in others}
+    made = (*others, *((state.current, file) for file in state.files if file not in known))
     done = (*state.done, state.current)
     return replace(
         state, done=done, current="", files=(), made=made, reopened="", maker=replace(state.maker, over=True)
@@ -254,12 +278,9 @@ def _without_details(history: tuple[Failure, ...], fix: str, hypothesis: str) ->
     return (*earlier[:-_SETTLING], *kept, replace(last, findings=(), trace=""))
 
 
-def decided(state: LifecycleState) -> LifecycleState:
+def decided(state: LifecycleState, failure: Failure) -> LifecycleState:
     """In FAILED: tried again, or a person is needed."""
-    failure = state.failure
-    if failure is None:
-        raise AssertionError("nothing failed")
-    if state.rechecking:
+    if state.rechecking and seen_before(state.episode, failure.mark) > 1:
         return blocked(state, "retries", "It still fails as it did before", ask_of(failure))
     reason = escalates(failure, state.episode, state.retries, state.total, state.allowance)
     if reason is not None:

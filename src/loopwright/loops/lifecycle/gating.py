@@ -47,7 +47,7 @@ def _due(state: LifecycleState) -> Iterator[GateRecord]:
     always = _always(state)
     if always and always not in called:
         yield _record(state, always, ())
-    if state.phase is Stage.REVIEW:
+    if state.phase in (Stage.REVIEW, Stage.SHIP):
         yield _record(state, DEPLOY, ())
 
 
@@ -58,7 +58,7 @@ def called_for(state: LifecycleState) -> dict[str, tuple[Risk, ...]]:
 
 
 def _always(state: LifecycleState) -> str:
-    if state.plan.mode == "supervised":
+    if state.plan.mode == "supervised" or SUPERVISED.get(state.phase) in state.plan.always:
         return SUPERVISED.get(state.phase, "")
     return SECURITY if state.plan.mode == "hybrid" and state.phase is Stage.VALIDATE else ""
 
@@ -70,7 +70,7 @@ def _is_reached(state: LifecycleState, stage: Stage) -> bool:
 def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRecord:
     """Bound to what called for it; where nothing did, to the whole tree at this point."""
     tree = state.course.lands if state.course.candidate == state.tip and state.course.lands else state.tree
-    marks = sorted(risk.mark for risk in risks) or [state.phase, state.current, tree]
+    marks = sorted(risk.mark for risk in risks) or ([tree] if gate == DEPLOY else [state.phase, state.current, tree])
     digest = hashlib.sha256("\0".join((gate, *marks)).encode(errors="surrogateescape")).hexdigest()[:24]
     why = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     places = f": {counted(len(risks), 'place')} in the change" if risks else ""

@@ -40,7 +40,7 @@ class JourneyEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class JourneyTurn:
     """One event, and how everything was before and after it."""
 
     event: Logged
@@ -52,7 +52,7 @@ class Turn:
     moments: Moments
 
 
-def entries(turn: Turn, name: str, timestamp: str) -> tuple[Data, ...]:
+def entries(turn: JourneyTurn, name: str, timestamp: str) -> tuple[Data, ...]:
     """What one event adds; `name` begins the ids."""
     told = [*_by_event(turn), *_skills(turn), *_gates(turn), *_moves(turn)]
     return tuple(_data(f"{name}-{part}", timestamp, turn.after, each) for part, each in enumerate(told))
@@ -89,7 +89,7 @@ def _data(name: str, timestamp: str, state: LifecycleState, told: _Told) -> Data
 # --- what the event itself says -------------------------------------------------------------------------------------
 
 
-def _by_event(turn: Turn) -> Iterator[_Told]:
+def _by_event(turn: JourneyTurn) -> Iterator[_Told]:
     event, before = turn.event, turn.before
     match event:
         case Created():
@@ -143,7 +143,7 @@ def _verification(event: ChecksReported, state: LifecycleState) -> _Told:
 # --- what it led to -------------------------------------------------------------------------------------------------
 
 
-def _skills(turn: Turn) -> Iterator[_Told]:
+def _skills(turn: JourneyTurn) -> Iterator[_Told]:
     """Those that are over now."""
     known = len(turn.log_before.runs)
     places = {turn.log_before.own, turn.log_before.child} - {NO_PARENT}
@@ -164,7 +164,7 @@ def _skills(turn: Turn) -> Iterator[_Told]:
         )
 
 
-def _gates(turn: Turn) -> Iterator[_Told]:
+def _gates(turn: JourneyTurn) -> Iterator[_Told]:
     if turn.moments.gates is turn.moments_before.gates:
         return
     for gate in turn.after.course.gates:
@@ -182,7 +182,7 @@ def _gates(turn: Turn) -> Iterator[_Told]:
         )
 
 
-def _moves(turn: Turn) -> Iterator[_Told]:
+def _moves(turn: JourneyTurn) -> Iterator[_Told]:
     before, after = turn.before, turn.after
     if has_moved(before, after):
         going = before.going

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import LoopId, Topic
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.lifecycle import brief, closing, files, past
 from loopwright.loops.lifecycle.blocked_message import blocked_message
@@ -60,6 +60,10 @@ def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
     return tuple(blocked_message(state).split("\n")) if state.blocked else ()
 
 
+def _notice(state: LifecycleState, topic: Topic) -> str:
+    return blocked_message(state) if topic == "blocked" else ""
+
+
 def _tells_more(_loop: LoopId, state: LifecycleState) -> str:
     return files.state_paths(state)[0]
 
@@ -87,6 +91,7 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     result=closing.result,
     unresolved=_blocked,
     told_when_stopped=_blocked,
+    notice=_notice,
     status=_status,
     rules=_RULES,
     decision=_decided,

@@ -51,7 +51,6 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     revised=people.revised,
     relimited=people.relimited,
     decided=people.decided,
-    refused=people.refused,
     unable=people.unable,
     answered=people.answered,
     edited=people.edited,

@@ -10,7 +10,7 @@ from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.wording import date_of
 from loopwright.loops.kind import Noted
 from loopwright.loops.lifecycle.handoff import Handoff, Leaving, handed_over
-from loopwright.loops.lifecycle.journey import Turn, entries
+from loopwright.loops.lifecycle.journey import JourneyTurn, entries
 from loopwright.loops.lifecycle.moments import Moments, noticed
 from loopwright.loops.lifecycle.skill_log import SkillLog, logged
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -38,7 +38,7 @@ def folded(known: LifecyclePast | None, record: Record, state: LifecycleState) -
     moments = noticed(past.moments, record.at, event, past.state, state, past.log)
     log = logged(past.log, record.at, event, past.state, state)
     latest = max(past.latest, date_of(record.at).isoformat(timespec="microseconds").replace("+00:00", "Z"))
-    turn = Turn(
+    turn = JourneyTurn(
         event=event,
         before=past.state,
         after=state,

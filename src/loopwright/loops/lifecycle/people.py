@@ -6,7 +6,7 @@ import json
 
 from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import Answered, IntegrationRefused, SessionMarked, SkillSkipped, StateEdited
+from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.loops import course as c
@@ -51,7 +51,8 @@ def _resumed(state: LifecycleState, *, rechecking: bool) -> LifecycleState:
     stage = state.resumes_at
     state = replace(state, blocked=None, rechecking=rechecking, back_offs=0)
     state = moved(c.steered(state, reasons=()), stage)
-    return onward(replace(state, checked=NO_COMMIT, looked=NO_COMMIT))
+    state = onward(replace(state, checked=NO_COMMIT, looked=NO_COMMIT))
+    return c.tried_on_the_base(state, state.plan.trust)
 
 
 def answered(state: LifecycleState, event: Answered) -> LifecycleState:
@@ -108,7 +109,7 @@ def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
         if gate.lasting:
             told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
             return c.steered(state, refusals=(*state.course.refusals, told))
-        return sent_back(state, gate) if waits else state
+        return sent_back(state, gate)
     if gate.gate in (PROTECTED, UNTESTED) and not (state.phase is Stage.SCAFFOLD and gate.gate == PROTECTED):
         state = replace(state, checked=NO_COMMIT)
     if not waits or gating.blocking(state):
@@ -122,10 +123,6 @@ def decided(state: LifecycleState, gate: GateRecord) -> LifecycleState:
 
 def _timed_out(state: LifecycleState) -> bool:
     return state.phase is Stage.BLOCKED and state.blocked is not None and state.blocked.cause == "gate-timeout"
-
-
-def refused(state: LifecycleState, event: IntegrationRefused) -> LifecycleState:
-    return blocked(state, "target", event.detail or event.reason, "Look at the branch, then resume.")
 
 
 def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
@@ -142,6 +139,8 @@ def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
     """For the present state where it needs the skill, else for the next that does. Gates cannot be skipped."""
     if event.skill not in SKILLS:
         raise refusal(state, event, f"there is no skill {event.skill!r}; `loop skill list` names them")
+    if state.course.station in _OVER:
+        raise refusal(state, event, "the system has ended")
     if not event.reason.strip():
         raise refusal(state, event, "a skip needs a reason")
     here = NORMAL.index(state.resumes_at)
@@ -151,20 +150,22 @@ def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
     if stage is state.resumes_at and event.skill in state.skills:
         raise refusal(state, event, f"{event.skill} is done already")
     skip = Skip(stage=stage, skill=event.skill, reason=event.reason.strip(), by=event.by)
-    before = missing_skills(state) if state.phase in NORMAL else ()
+    is_next = event.skill in missing_skills(replace(state, phase=state.resumes_at))[:1]
     state = replace(state, skips=(*state.skips, skip))
-    if state.phase is Stage.BLOCKED and state.blocked is not None and event.skill in state.blocked.reason + _of(state):
+    if is_next and state.phase is Stage.BLOCKED:
         return _resumed(state, rechecking=False)
-    is_now = bool(before) and before[0] == event.skill and state.step in (Step.SKILL, Step.RECORD, Step.EXAMINE)
-    return onward(state) if is_now and state.course.station is None else state
+    is_now = is_next and state.phase in NORMAL and state.step in (Step.SKILL, Step.RECORD, Step.EXAMINE)
+    if is_now and state.course.station in (None, Station.CLARIFY):
+        return onward(c.entered(state, state.phase))
+    return state
 
 
-def _of(state: LifecycleState) -> str:
-    """Which skill the prerequisite that is missing is for."""
-    return " deploy" if state.blocked is not None and state.blocked.reason == NO_TARGET else ""
+_OVER = (Station.CLEAN_UP, Station.DONE)
 
 
 def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    if state.course.station in _OVER:
+        raise refusal(state, event, "the system has ended")
     match event.subject:
         case "state":
             return _state_edited(state, event)
@@ -186,9 +187,9 @@ def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
     if to not in NORMAL or NORMAL.index(to) > NORMAL.index(state.resumes_at):
         why = f"state: {to} is past {state.resumes_at}, whose checks have not passed"
         raise refusal(state, event, why if to in NORMAL else f"state: a system cannot be set to {to}")
-    if state.course.station is Station.DONE:
-        raise refusal(state, event, "state: the system is complete")
-    return onward(set_back(c.steered(state, station=None), to, f"{event.by or 'a person'} set it back to {to}"))
+    if to is state.phase and state.course.station is None:
+        return state  # what is under way goes on
+    return onward(set_back(c.entered(state, state.phase), to, f"{event.by or 'a person'} set it back to {to}"))
 
 
 def marked(state: LifecycleState, event: SessionMarked) -> LifecycleState:

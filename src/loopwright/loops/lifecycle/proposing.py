@@ -17,7 +17,7 @@ def wanted(state: LifecycleState, key: Key) -> OpenPullRequest:
     waits = gating.blocking(state)
     labels = tuple(f"needs:{gate.gate}-review" for gate in waits)
     names = {gate.gate for gate in waits} or {gate_rules.DEPLOY}
-    reviewers = tuple(dict.fromkeys(who for gate, each in state.plan.reviewers if gate in names for who in each))
+    reviewers = tuple(dict.fromkeys(who for gate, who in state.plan.reviewers if gate in names))
     plan = state.plan
     return OpenPullRequest(
         key=key,

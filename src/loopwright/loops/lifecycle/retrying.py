@@ -8,7 +8,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.model import NO_COMMIT, AgentReport, Commit
+from loopwright.kernel.model import AgentReport, Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle.completing import fix_message, stage_message
@@ -17,7 +17,7 @@ from loopwright.loops.lifecycle.flow import failed, going
 from loopwright.loops.lifecycle.state import FILES, LifecycleState, Piece, Step, begun
 from loopwright.loops.lifecycle.states import Stage
 
-_OWN = ("skill", "review", "gate-rejection")  # no check failed: whoever did it does it again with what was found
+_OWN = ("skill", "review")  # no check failed: whoever did it does it again with what was found
 
 
 def retry_begun(state: LifecycleState) -> LifecycleState:
@@ -73,22 +73,18 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return failed(state, "skill", (engine_finding("nothing-changed", told),))
     state = _with_pieces(state, event.commit)
-    onto = state.proposal.onto
-    if onto and state.failure is not None and state.failure.sort == "merge":
-        proposal = replace(state.proposal, onto=NO_COMMIT)
-        state = replace(state, onto=onto, ground=onto, proposal=proposal, tip=event.commit)
-        return begun(state, Step.SUITE)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
 
 
 def _with_pieces(state: LifecycleState, fix: Commit) -> LifecycleState:
     """A fix lands as a commit of its own, on top of what it mends. What is brought together to be merged is one."""
-    if state.resumes_at is Stage.SHIP:
+    failure = state.failure
+    if failure is None or failure.stage is Stage.SHIP:
         return state
     known = {state.landed_tip, *(each.commit for each in state.pieces)}
     mended = () if state.tip in known else (Piece(commit=state.tip, message=stage_message(state)),)
-    return replace(state, pieces=(*state.pieces, *mended, Piece(commit=fix, message=fix_message(state))))
+    return replace(state, pieces=(*state.pieces, *mended, Piece(commit=fix, message=fix_message(state, failure))))
 
 
 def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:

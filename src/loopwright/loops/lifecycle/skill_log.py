@@ -15,7 +15,7 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentReported, Interrupted, Logged, LoopEnded, Started, key_of
 from loopwright.kernel.model import NO_KEY, AgentReport, Ending
 from loopwright.kernel.quoting import one_line
-from loopwright.loops.lifecycle.decide import left_behind
+from loopwright.loops.lifecycle.brief import left_behind
 from loopwright.loops.lifecycle.flow import skill_now
 from loopwright.loops.lifecycle.skills import PRIMARY
 from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step

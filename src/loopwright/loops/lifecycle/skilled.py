@@ -9,7 +9,6 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
-    AgentUnavailable,
     Announced,
     Answer,
     Checkpointed,
@@ -53,8 +52,6 @@ def skilled(state: LifecycleState, event: Answer) -> LifecycleState:
             return _recorded(state, event)
         case FilesExamined():
             return _examined(state, event)
-        case AgentUnavailable():
-            raise InvalidTransition(c.where(state), type(event).__name__, "it is waited for")
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, f"{state.step} is under way")
 
@@ -120,7 +117,7 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
         touched = tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES]
         files = touched if state.phase in PER_CAPABILITY else state.files
         state = replace(state, tip=event.commit, files=files)
-    if state.phase is Stage.SCAFFOLD and event.protected:
+    if state.phase is Stage.SCAFFOLD:
         state = _scaffold_gate(state, event)
     return begun(state, Step.EXAMINE) if _leaves(state) else onward(_done(state))
 
@@ -133,7 +130,7 @@ def _leaves(state: LifecycleState) -> bool:
 def _scaffold_gate(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     gate = GateRecord(
         gate=PROTECTED,
-        evidence=event.evidence,
+        evidence=event.evidence if event.protected else "",
         because=event.protected,
         commit=event.commit,
         tree=event.tree,
@@ -146,9 +143,7 @@ def _examined(state: LifecycleState, event: FilesExamined) -> LifecycleState:
     if not event.faults:
         return onward(_done(state))
     name = skill_now(state)
-    found = tuple(
-        engine_finding(f"deliverable-{name}", f"{each.path}: {each.why}", file=each.path) for each in event.faults
-    )
+    found = tuple(engine_finding(f"deliverable-{name}", each.why, file=each.path) for each in event.faults)
     return failed(state, "skill", found)
 
 

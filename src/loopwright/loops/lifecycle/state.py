@@ -46,7 +46,7 @@ class Step(StrEnum):
     UPDATE = "update"  # bring the work together with what the target has by now
     DEPLOY = "deploy"
     WEIGH = "weigh"  # whether all that makes a system complete is so
-    QUEUE = "queue"
+    QUEUE = "update-queue"
     HANDOFF = "handoff"
     INTERFACES = "interfaces"
     CLEAN = "clean"
@@ -93,13 +93,14 @@ class LifecycleParams:
     checks: tuple[str, ...] = ()  # names of those that are configured
     limits: LifecycleLimits = LifecycleLimits()
     mode: Mode = "hybrid"
+    always: tuple[str, ...] = ()  # gates that are asked at their points whatever the mode is
     inner: Inner = Inner()
     child: str = "{}"  # JSON: what the loop of every capability is given besides
     reviewing: str = ""  # the kind of loop over the changed files
     review: str = "{}"  # JSON: what it is given
     rules: tuple[GateRule, ...] = ()
     tests: tuple[str, ...] = ()  # patterns of files that are no artifacts of the review
-    reviewers: tuple[tuple[str, tuple[str, ...]], ...] = ()  # by gate
+    reviewers: tuple[tuple[str, str], ...] = ()  # a gate, and who looks at it
     deploy: tuple[str, ...] = ()  # the command
     forge: str = "local"
     merges: bool = True  # the engine does, once deploy is approved; else a person
@@ -120,7 +121,7 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Transition:
     """A transition that is decided on and not yet made."""
 
     to: Stage
@@ -158,13 +159,13 @@ class LifecycleState:
     course: Course = Course()
     turn: int = 1  # of its steps, for their keys
     transitions: int = 0
-    going: Move | None = None
+    going: Transition | None = None
     # --- capabilities
     done: tuple[str, ...] = ()
     current: str = ""
     remaining: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  # that the present capability has touched
-    made: tuple[tuple[str, tuple[str, ...]], ...] = ()  # what those that are done touched
+    made: tuple[tuple[str, str], ...] = ()  # one that is done, and a file that it touched first
     reopened: str = ""  # why the present one is done again
     # --- the present phase
     skills: tuple[str, ...] = ()  # that are done in it
@@ -228,6 +229,11 @@ class LifecycleState:
         return max(self.total, len(self.history))
 
     @property
+    def heading(self) -> Transition:
+        """Where it goes; nowhere else where nothing is decided on."""
+        return self.going or Transition(to=self.phase, why="")
+
+    @property
     def resumes_at(self) -> Stage:
         """The stage whose work is to go on: the one it failed in, or the present one."""
         if self.blocked is not None:
@@ -242,6 +248,10 @@ _FAILING = (Stage.FAILED, Stage.RETRY, Stage.BLOCKED)
 def begun(state: LifecycleState, step: Step) -> LifecycleState:
     """The next step, under a key of its own."""
     return replace(state, step=step, turn=state.turn + 1)
+
+
+def step_key(state: LifecycleState, step: str = "") -> Key:
+    return Key(step or state.step.value, state.turn, tries=state.course.trial.tries)
 
 
 def skipped_in(state: LifecycleState, stage: Stage) -> tuple[str, ...]:

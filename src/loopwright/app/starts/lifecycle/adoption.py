@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 
 from loopwright.app.loops import View
@@ -18,22 +17,18 @@ from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.changing import replace
 from loopwright.kernel.model import LoopId
-from loopwright.loops.lifecycle.failures import Failure
-from loopwright.loops.lifecycle.loop_state import LoopStateRead, read_loop_state
-from loopwright.loops.lifecycle.state import Earlier
-from loopwright.loops.lifecycle.states import NORMAL, Stage
+from loopwright.loops.lifecycle.adopted import earlier_of, is_over
+from loopwright.loops.lifecycle.loop_state import read_loop_state
 from loopwright.loops.queue.state import System
 
 FILE = "loop-state.json"
 _LARGEST = 4 << 20  # bytes
-_UNNAMED = "capability {number}"  # of those that are done a file has only how many
-_OPEN = ("pending", "requested")
 
 
 async def adopt_system(project: Project, settings: Settings, found: PointedAt) -> View:
     """It is of no queue: `loop queue import` takes one in. Approvals are kept as history, and asked for when due."""
     state = read_loop_state(read_plain_file(found.path, str(found.path), _LARGEST), str(found.path))
-    if state.state is Stage.COMPLETE:
+    if is_over(state):
         raise UsageError(f"{found.path} is of a system that is complete; there is nothing to go on with")
     refuse_here(project, settings)
     folder = found.path.parent
@@ -59,37 +54,6 @@ async def adopt_system(project: Project, settings: Settings, found: PointedAt) -
 def _here(project: Project, file: Path) -> tuple[Path, ...]:
     root, read = project.root.resolve(), file.resolve()
     return (project.root / read.relative_to(root),) if read.is_relative_to(root) else ()
-
-
-def earlier_of(state: LoopStateRead) -> Earlier:
-    return Earlier(
-        stage=state.state,
-        done=tuple(_UNNAMED.format(number=number) for number in range(1, state.completed + 1)),
-        current=state.current,
-        remaining=state.remaining,
-        failures=tuple(_failures(state)),
-        retries=state.count,
-        total=max(state.failures, len(state.history)),
-        approvals=tuple((name, gate.by) for name, gate in state.gates.items() if gate.status == "approved"),
-        pending=tuple(name for name, gate in state.gates.items() if gate.required and gate.status in _OPEN),
-        activity=state.updated,
-        blocked=state.blocked,
-    )
-
-
-def _failures(state: LoopStateRead) -> Iterator[Failure]:
-    """What sort each was, the file does not say."""
-    normal = {stage.value: stage for stage in NORMAL}
-    for number, each in enumerate(state.history, start=1):
-        yield Failure(
-            number=number,
-            stage=normal.get(each.stage, Stage.IMPLEMENT),
-            sort="tests",
-            error=each.error,
-            capability=each.capability,
-            fix=each.resolution,
-            resolved=bool(each.resolved_at or each.resolution),
-        )
 
 
 def _domain(file: Path) -> str:

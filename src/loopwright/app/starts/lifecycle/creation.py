@@ -13,14 +13,13 @@ from loopwright.app.loops import View
 from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.lifecycle.parameters import roles_needed, system_params
-from loopwright.app.starts.lifecycle.queue import queue_of
-from loopwright.app.starts.lifecycle.telling import claim, claim_next
+from loopwright.app.starts.lifecycle.telling import claim, claim_next, left_behind
 from loopwright.config.settings import Settings
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.wording import slug
 from loopwright.loops.lifecycle.state import LifecycleParams
-from loopwright.loops.queue.state import QueueState, System
+from loopwright.loops.queue.state import System
 from loopwright.ports.workspace import Landing
 
 Failed = Callable[[str], None]
@@ -52,7 +51,7 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
     A system that was claimed by a loop which was killed before it was made is taken up under that loop's name.
     """
     refuse_here(project, settings, asked.allow)
-    if (known := await _left_behind(project, asked)) is not None:
+    if (known := await left_behind(project, asked.domain, asked.system)) is not None:
         return await _begun(project, settings, asked, known)
     loop = LoopId(f"system-{secrets.token_hex(4)}")
     if asked.system:
@@ -66,16 +65,6 @@ def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = (
     """Raises the sentence that says why no system could be built here."""
     check_ground(project, settings, merge=False, allow=allow)
     check_cast(project, settings, roles_needed(settings))
-
-
-async def _left_behind(project: Project, asked: SystemRequest) -> System | None:
-    """Claimed, and never begun."""
-    seen = await queue_of(project, asked.domain)
-    state: QueueState | None = seen.now.state if seen else None
-    there = {row.id for row in await project.store.rows()}
-    lost = [each for each in (state.systems if state else ()) if each.loop and each.loop not in there]
-    lost = [each for each in lost if each.status == "in-progress" and asked.system in ("", each.id)]
-    return lost[0] if lost else None
 
 
 async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View:

@@ -81,6 +81,15 @@ async def claim(project: Project, domain: str, system: str, loop: LoopId, failed
     return next(each for each in state.systems if each.id == system)
 
 
+async def left_behind(project: Project, domain: str, system: str = "") -> System | None:
+    """Claimed by a loop that was killed before it was made; `system` names one, else it is any."""
+    seen = await queue_of(project, domain)
+    there = {row.id for row in await project.store.rows()}
+    known: tuple[System, ...] = seen.now.state.systems if seen else ()
+    lost = (each for each in known if each.loop and each.loop not in there and each.status == "in-progress")
+    return next((each for each in lost if system in ("", each.id)), None)
+
+
 def _claiming(project: Project, subject: str, loop: LoopId) -> StateEdited:
     return edit_of(project, subject, QueueEdit(status="in-progress", loop=loop), f"loop {loop}")
 

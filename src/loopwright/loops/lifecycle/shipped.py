@@ -1,0 +1,111 @@
+"""What becomes of a proposal, its merge, the target that has moved, and the deploy command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from loopwright.kernel.changing import replace
+from loopwright.kernel.events import Answer, Combined, TimeReached
+from loopwright.kernel.faults import conflict_finding, engine_finding
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.sightings import PullRequestSeen, RanOnce
+from loopwright.loops import course as c
+from loopwright.loops.lifecycle import gate_rules
+from loopwright.loops.lifecycle.backwards import sent_back
+from loopwright.loops.lifecycle.failures import BACK_OFFS
+from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
+from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
+from loopwright.loops.lifecycle.states import Stage
+
+
+def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
+    event = expected(state, event, PullRequestSeen)
+    if event.failed:
+        return _forge_failed(state, event)
+    draft = state.phase is not Stage.SHIP  # as it was asked for: a forge without drafts has none
+    return onward(replace(state, proposal=replace(event.seen, draft=draft), back_offs=0))
+
+
+def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
+    if event.away and state.back_offs < len(BACK_OFFS):
+        return begun(replace(state, back_offs=state.back_offs + 1), Step.POLL)
+    ask = "Mend what the forge says, then resume."
+    return blocked(replace(state, back_offs=0), "external" if event.away else "proposal", event.failed, ask)
+
+
+def _read(state: LifecycleState, event: Answer) -> LifecycleState:
+    """Of a merge that was asked for, or of one that a person makes."""
+    event = expected(state, event, PullRequestSeen)
+    seen = event.seen
+    if seen.state == "merged":
+        return onward(replace(state, proposal=seen, merged=seen.merged_as or state.landed, back_offs=0))
+    if seen.onto and seen.head == state.landed:
+        return onward(replace(state, proposal=seen, back_offs=0))
+    if seen.state == "closed":
+        return blocked(state, "proposal", f"The pull request #{seen.number} was closed unmerged", _REOPEN)
+    if seen.number and seen.head not in (NO_COMMIT, state.landed):
+        why = f"Somebody pushed to {state.plan.branch}: it is at {seen.head[:12]}, and {state.landed[:12]} was approved"
+        return blocked(state, "proposal", why, f"Put the branch back to {state.landed[:12]}, or cancel.")
+    if event.failed:
+        return _forge_failed(state, event)
+    state = replace(state, proposal=seen, back_offs=0)
+    if (asked := _changes_asked(state)) is not None:
+        return asked
+    if seen.red:
+        why = f"Checks of the forge are red after the approval: {', '.join(seen.red)}"
+        return failed(state, "tests", (engine_finding("forge-checks", why),))
+    return begun(state, Step.POLL)
+
+
+_REOPEN = "Reopen it and resume, or cancel the system."
+
+
+def _changes_asked(state: LifecycleState) -> LifecycleState | None:
+    """Of exactly what is proposed now: it takes the approval of that tree back."""
+    said = {each.by: each for each in state.proposal.opinions if each.said != "commented"}
+    heads = (NO_COMMIT, state.proposal.head)
+    asked = next((each for each in said.values() if each.said == "changes-requested" and each.commit in heads), None)
+    gate = state.course.due(gate_rules.DEPLOY)
+    if asked is None or gate is None:
+        return None
+    no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.text, by=asked.by)
+    gates = tuple(no if each is gate else each for each in state.course.gates)
+    return sent_back(c.steered(state, gates=gates), no)
+
+
+def _polled(state: LifecycleState, event: Answer) -> LifecycleState:
+    expected(state, event, TimeReached)
+    return onward(state)
+
+
+def _updated(state: LifecycleState, event: Answer) -> LifecycleState:
+    """The target has moved: what would be merged now is verified and approved anew."""
+    event = expected(state, event, Combined)
+    onto = state.proposal.onto
+    if event.left_out:
+        paths = tuple(path for each in event.conflicts for path in each.paths) or (state.plan.branch,)
+        found = tuple(identify(conflict_finding(path, "what the target has by now")) for path in paths)
+        return failed(state, "merge", found)
+    state = replace(state, tip=event.commit, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
+    return begun(state, Step.GROUND) if state.scaffolded else onward(state)
+
+
+def _deployed(state: LifecycleState, event: Answer) -> LifecycleState:
+    event = expected(state, event, RanOnce)
+    if event.code == 0:
+        return onward(replace(state, deployed=True))
+    how = "nobody knows how it ended" if event.code is None else f"it ended with {event.code}"
+    why = f"The deploy command did not succeed ({how}): {event.detail}".rstrip(": ")
+    ask = "Look at what was deployed and set it right; resume goes on without running the command again."
+    return blocked(replace(state, deployed=True), "deploy", why, ask)
+
+
+SHIPPED: Mapping[Step, Callable[[LifecycleState, Answer], LifecycleState]] = {
+    Step.PROPOSE: _proposed,
+    Step.MERGE: _read,
+    Step.READ: _read,
+    Step.POLL: _polled,
+    Step.UPDATE: _updated,
+    Step.DEPLOY: _deployed,
+}
