@@ -39,6 +39,7 @@ from loopwright.loops.feedback.state import FeedbackParams, start
 from loopwright.loops.queue.state import QueueParams
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
+from tests.rooms.lifecycle.stories import PLAN as SYSTEM
 
 Golden = Callable[[str, str], None]
 LOOP = LoopId("make-it-good-1")
@@ -85,6 +86,17 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
     told = "iteration 1/5 · developer is working · 0:00 · $1.50 (+$0.50 reserved) of $25.00 · no sandbox"
     assert lines[0][2:] == told
     assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
+
+
+def test_a_count_without_a_limit_names_none() -> None:
+    view = LiveView(lambda: 0.0, KINDS, Console(file=io.StringIO(), width=100, force_terminal=False))
+    view.screen.money(ROW)
+    started = Started(key=Key.parse("skill-1.1"), action="RunAgent", what="skill")
+    state = KINDS["lifecycle"].loop.start(SYSTEM)
+    view.recorded(Seen(loop=LOOP, kind="lifecycle", state=state, event=started, seq=1, status="running"))
+    below = io.StringIO()
+    Console(file=below, width=100, color_system=None).print(view.render())
+    assert below.getvalue()[2:].startswith("transition 0 · skill is working")
 
 
 def test_a_line_tells_what_a_silent_run_was_charged() -> None:

@@ -145,7 +145,7 @@ def test_the_commit_of_a_fix_says_what_it_was() -> None:
     )
     (found,) = (each.message for each in played.asked(Integrate) if each.message.startswith("fix("))
     assert found == (
-        "fix(sys-001): src/a.py:3 - unused name\n\n"
+        "fix(sys-001): took it out\n\n"
         "Error: src/a.py:3 - unused name\n"
         "Cause: a name is not used\n"
         "Fix: took it out\n\n"

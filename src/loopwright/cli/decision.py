@@ -64,12 +64,13 @@ class DecisionAnswer:
 
 def decide(here: Here, decision: GateDecision, *, as_json: bool) -> int:
     with opened(here) as project:
-        answer = asyncio.run(_decide(project, here, decision))
-    put_json(answer) if as_json else put(_sentence(answer))
+        answer = asyncio.run(decided(project, here, decision))
+    put_json(answer) if as_json else put(sentence(answer))
     return 0
 
 
-async def _decide(project: Project, here: Here, decision: GateDecision) -> DecisionAnswer:
+async def decided(project: Project, here: Here, decision: GateDecision) -> DecisionAnswer:
+    """On record, with what it is bound to."""
     await only_for_people(project, here, "approve" if decision.approved else "reject")
     found = await _gates(project, decision.loop_id)
     known = [gate for gate in found if gate.name == decision.name]
@@ -126,8 +127,8 @@ def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecis
     if len(fits) > 1:
         refusal = UsageError if decision.id else Forbidden
         raise refusal(f"several gates fit, name one: {_listed(fits)}")
-    decided = [gate for gate in known if gate.status in ("approved", "rejected")]
-    same = [gate for gate in decided if not decision.id or gate.id == decision.id]
+    over = [gate for gate in known if gate.status in ("approved", "rejected")]
+    same = [gate for gate in over if not decision.id or gate.id == decision.id]
     if same and same[-1].status == decision.word:
         return same[-1]
     if same:
@@ -185,7 +186,7 @@ def _answer(
     )
 
 
-def _sentence(answer: DecisionAnswer) -> str:
+def sentence(answer: DecisionAnswer) -> str:
     if answer.already:
         return f"Gate {answer.gate} was already {answer.status} by {answer.by or 'somebody'}."
     files = ", ".join(dict.fromkeys(one_line(reason.file, 500) for reason in answer.because))

@@ -14,12 +14,15 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Task, create_for_task
 from loopwright.cli.drive import Driven, Manner, driven, interrupted, run_json_option, tell_block
 from loopwright.cli.here import Here
+from loopwright.cli.loops import run_demo_words as words
+from loopwright.cli.loops.run_demo import play
 from loopwright.cli.loops.start_demo import IN_WAVES
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.sample import BRANCH, Show, fresh_folder, git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
+from loopwright.errors import UsageError
 
 _TASK = """\
 Add slugify(title) to textkit/slug.py
@@ -80,20 +83,41 @@ ONE_TASK = Show(
 @click.command("demo")
 @click.option("--at", type=click.Path(path_type=Path), metavar="DIR", help="Where to make it; else a temporary folder.")
 @click.option("--workflow", "in_waves", is_flag=True, help="One request in waves of tasks: plan, reviews, completion.")
+@click.option("--system", "as_system", is_flag=True, help="A service through all states of a system, with its gates.")
 @run_json_option(object)
 @click.pass_obj
-def command(here: Here, *, at: Path | None, in_waves: bool, as_json: bool) -> int:
+def command(here: Here, *, at: Path | None, in_waves: bool, as_system: bool, as_json: bool) -> int:
     """The whole thing on a sample project: no account, no key, a few seconds.
 
     Makes a small project with git and tests, and drives a rehearsed agent through it: first wrong, then right.
     With --workflow, one request is scored, shaped, taken apart into six tasks and completed in waves: half a minute.
+    With --system, a queue of two systems is begun: the first goes through all ten states, with two failures and a no.
     """
+    if in_waves and as_system:
+        raise UsageError("give one of --workflow and --system")
+    if as_system:
+        return _play_system(here, at, as_json=as_json)
     show = IN_WAVES if in_waves else ONE_TASK
     folder = fresh_folder(here.cwd / at if at else None, here.environ)
     make_project(folder, here.environ, show.files)
     note(show.introduction.format(folder=folder, task=_indented(show.task)))
     with opened(replace(here, cwd=folder), create=True) as project:
         return _run(project, here, show, as_json=as_json)
+
+
+def _play_system(here: Here, at: Path | None, *, as_json: bool) -> int:
+    folder = fresh_folder(here.cwd / at if at else None, here.environ)
+    make_project(folder, here.environ, words.FILES)
+    note(words.INTRODUCTION.format(folder=folder, task=_indented(words.SYSTEMS)))
+    with opened(replace(here, cwd=folder), create=True) as project:
+        played = play(project, here, quiet=as_json)
+        if played.first is not None and as_json:
+            put_json(replace(played.first.answer, folder=str(folder)))
+        elif played.first is not None:
+            log = _indented(git(folder, here.environ, "log", "--format=%h %s", BRANCH))
+            put("")
+            put(words.explanation(project, BRANCH, log, _program()))
+    return played.code
 
 
 def _run(project: Project, here: Here, show: Show, *, as_json: bool) -> int:

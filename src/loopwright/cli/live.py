@@ -81,7 +81,7 @@ class LiveView:
         if not kind.driven:
             return
         where = kind.loop.stand(seen.state)
-        self._head = f"{kind.words.counter} {where.attempt}/{where.limit}"
+        self._head = f"{kind.words.counter} {where.attempt}" + (f"/{where.limit}" if where.limit else "")
         event = seen.event
         if isinstance(event, Started):
             if event.action not in _NO_STEPS:

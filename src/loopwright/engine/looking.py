@@ -71,10 +71,12 @@ async def _told(world: World, action: Tell) -> Heard:
 async def _examined(world: World, action: ExamineChange) -> ChangeExamined:
     changes = await world.workspace.changed(action.base, action.commit)
     added = await world.workspace.added(action.base, action.commit, _LARGEST_FILE)
+    fresh = await world.workspace.changed(action.since, action.commit) if action.since else ()
     return ChangeExamined(
         key=action.key,
         tree=await world.workspace.tree(action.commit),
         paths=tuple(change.path for change in changes),
+        fresh=tuple(change.path for change in fresh),
         risks=risks_in(changes, added, action.rules),
     )
 

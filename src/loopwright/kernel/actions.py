@@ -242,6 +242,7 @@ class ExamineChange:
     base: Commit
     commit: Commit
     rules: tuple[GateRule, ...]
+    since: Commit = NO_COMMIT  # the part of it that is told apart begins here; empty: there is none
     why: str = ""
 
 

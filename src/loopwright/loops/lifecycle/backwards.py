@@ -20,7 +20,7 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
     told = engine_finding("gate-rejected", f"A person rejected {gate.gate}: {why}")
     stage = state.resumes_at
     entry = replace(
-        captured(state.total + 1, stage, "gate-rejection", (told,)), fix="", outcome="sent back", findings=()
+        captured(state.failures + 1, stage, "gate-rejection", (told,)), fix="", outcome="sent back", findings=()
     )
     refusal = f"A person rejected the gate {gate.gate}: {why}"
     state = c.steered(state, refusals=(*state.course.refusals, refusal))

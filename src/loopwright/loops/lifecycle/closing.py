@@ -42,8 +42,8 @@ def lines(state: LifecycleState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(state.transitions, 'transition')}"
     name = f"{one_line(state.plan.system.name, 80)} ({state.plan.system.id})"
     head = closing.headline(outcome, promise=f"COMPLETE: {name}", after=after, left=closing_left(outcome))
-    said = (*closing.written(outcome), *closing.said_beforehand(outcome), *closing.note(outcome))
-    return (head, *_conditions(state, outcome), *closing.landed(outcome, said), *_next(state, outcome))
+    landed = closing.landed(outcome, closing.note(outcome))
+    return (head, *_conditions(state, outcome), *landed, *_next(state, outcome))
 
 
 def closing_left(outcome: Outcome) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from textwrap import shorten
 
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.course import Ruling
@@ -13,9 +14,12 @@ from loopwright.loops.lifecycle.matrix import PERFORMANCE, sort_of_check
 from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
 from loopwright.loops.lifecycle.states import Stage
 
+_SUBJECT = 60  # characters
 _MESSAGES = {
     Stage.INIT: "docs({id}): specification of {name}",
     Stage.SCAFFOLD: "chore({id}): scaffold of {name}",
+    Stage.IMPLEMENT: "feat({id}): {capability}",
+    Stage.TEST: "feat({id}): {capability}",
     Stage.VERIFY: "feat({id}): {capability}",
     Stage.VALIDATE: "docs({id}): validation of {name}",
     Stage.DOCUMENT: "docs({id}): documentation of {name}",
@@ -32,19 +36,22 @@ class Condition:
 
 
 def message(state: LifecycleState) -> str:
-    """Of the commit that lands when the present state is left; a fix says what it was."""
-    if state.fixed and state.failure is not None:
-        return _fix_message(state, state.failure)
+    """Of the commit that lands next."""
+    return state.piece.message if state.piece else stage_message(state)
+
+
+def stage_message(state: LifecycleState) -> str:
+    """Of what is made in the present state, or in the one whose failure is mended."""
     system = state.plan.system
-    text = _MESSAGES.get(state.phase, "work({id}): {name}")
+    text = _MESSAGES.get(state.resumes_at, "work({id}): {name}")
     return text.format(
         id=system.id, name=one_line(system.name, 60), capability=one_line(state.current or system.name, 60)
     )
 
 
-def _fix_message(state: LifecycleState, failure: Failure) -> str:
+def fix_message(state: LifecycleState, failure: Failure) -> str:
     return (
-        f"fix({state.plan.system.id}): {one_line(failure.error, 60)}\n\n"
+        f"fix({state.plan.system.id}): {shorten(one_line(state.fixed, 500), _SUBJECT, placeholder='…')}\n\n"
         f"Error: {one_line(failure.error, 300)}\n"
         f"Cause: {one_line(state.diagnosis, 300) or 'not known'}\n"
         f"Fix: {one_line(state.fixed, 300)}\n\n"

@@ -150,8 +150,10 @@ def _check(state: LifecycleState) -> RunChecks:
 
 
 def _recheck(state: LifecycleState) -> RunChecks:
+    """Whether a test notices the change is for the whole suite to say, which comes next."""
     failed = state.failure.checks if state.failure else ()
-    return _checks(state, failed, "first the check that failed")
+    asked = _checks(state, failed, "first the check that failed")
+    return replace(asked, trust=replace(asked.trust, tests_to_come=True))
 
 
 def _suite(state: LifecycleState) -> RunChecks:
@@ -181,12 +183,14 @@ def _look(state: LifecycleState) -> ExamineChange:
         base=state.onto or state.plan.base,
         commit=state.tip,
         rules=state.plan.rules,
+        since=state.landed,
         why=f"which gates the change calls for before {state.phase} is left",
     )
 
 
 def _land(state: LifecycleState) -> Integrate:
-    return landing(state, completing.message(state))
+    whole, piece = landing(state, completing.message(state)), state.piece
+    return whole if piece is None or piece.commit == state.tip else replace(whole, commit=piece.commit, tree=Tree(""))
 
 
 def landing(state: LifecycleState, message: str) -> Integrate:

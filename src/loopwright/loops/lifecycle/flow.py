@@ -249,7 +249,7 @@ def failed(
     """Something did not pass: to FAILED. Whether it is tried again is decided there."""
     stage = state.resumes_at
     failure = replace(
-        captured(state.total + 1, stage, sort, findings),
+        captured(state.failures + 1, stage, sort, findings),
         capability=state.current if stage in PER_CAPABILITY else "",
         checks=checks,
     )

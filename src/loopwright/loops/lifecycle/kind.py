@@ -38,7 +38,7 @@ def _status(state: LifecycleState) -> StatusFacts:
     return StatusFacts(
         system={"id": system.id, "name": system.name},
         capability=capability,
-        failures=(state.retries, state.total, resolved),
+        failures=(state.retries, state.failures, resolved),
         gates=dict.fromkeys((*called_for(state), *_adopted(state)), "pending"),
         activity=state.plan.earlier.activity if state.plan.earlier and state == LIFECYCLE.start(state.plan) else "",
     )

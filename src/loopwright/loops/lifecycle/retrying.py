@@ -8,12 +8,14 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.model import AgentReport
+from loopwright.kernel.model import AgentReport, Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
+from loopwright.loops.lifecycle.completing import fix_message, stage_message
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import failed, going
-from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
+from loopwright.loops.lifecycle.state import FILES, LifecycleState, Piece, Step, begun
+from loopwright.loops.lifecycle.states import Stage
 
 _OWN = ("skill", "review")  # no check failed: whoever did it does it again with what was found
 
@@ -70,8 +72,19 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return failed(state, "skill", (engine_finding("nothing-changed", told),))
-    state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:200])
+    state = _with_pieces(state, event.commit)
+    state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
+
+
+def _with_pieces(state: LifecycleState, fix: Commit) -> LifecycleState:
+    """A fix lands as a commit of its own, on top of what it mends. What is brought together to be merged is one."""
+    failure = state.failure
+    if failure is None or failure.stage is Stage.SHIP:
+        return state
+    known = {state.landed_tip, *(each.commit for each in state.pieces)}
+    mended = () if state.tip in known else (Piece(commit=state.tip, message=stage_message(state)),)
+    return replace(state, pieces=(*state.pieces, *mended, Piece(commit=fix, message=fix_message(state, failure))))
 
 
 def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:

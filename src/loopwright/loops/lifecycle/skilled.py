@@ -24,7 +24,7 @@ from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import Sort
 from loopwright.loops.lifecycle.flow import blocked, failed, onward, skill_now
 from loopwright.loops.lifecycle.skills import SKILLS
-from loopwright.loops.lifecycle.state import Child, LifecycleState, Step, begun
+from loopwright.loops.lifecycle.state import FILES, Child, LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
 
 _GRAVE = (Severity.CRITICAL, Severity.HIGH)
@@ -33,7 +33,6 @@ _SORTS: dict[str, Sort] = {
     "perf-analysis": "performance",
     "integration-test": "integration",
 }
-_FILES = 200  # of a capability that are remembered
 NOT_INVOKED = "⚠️ Cannot proceed: {skill} not invoked"
 
 
@@ -115,7 +114,7 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if state.phase in (Stage.SHIP, Stage.COMPLETE):
         state = replace(state, papers=event.commit)
     elif not event.unchanged:
-        touched = tuple(dict.fromkeys((*state.files, *event.paths)))[:_FILES]
+        touched = tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES]
         files = touched if state.phase in PER_CAPABILITY else state.files
         state = replace(state, tip=event.commit, files=files)
     if state.phase is Stage.SCAFFOLD:

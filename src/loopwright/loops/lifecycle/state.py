@@ -139,6 +139,14 @@ class Child:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What lands as a commit of its own, before all that was made after it."""
+
+    commit: Commit
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleState:
     plan: LifecycleParams
     allowance: LifecycleAllowance
@@ -178,6 +186,7 @@ class LifecycleState:
     diagnosis: str = ""
     fixed: str = ""  # what the last fix says it did
     strayed: tuple[str, ...] = ()  # files that it touched without need
+    pieces: tuple[Piece, ...] = ()  # fixes and what each mended, which have not landed yet
     blocked: Blocked | None = None
     rechecking: bool = False  # a person says that it is resolved: still failing, it is blocked again
     # --- gates
@@ -212,6 +221,16 @@ class LifecycleState:
         return self.landed
 
     @property
+    def piece(self) -> Piece | None:
+        """What lands next by itself. What is held back is told apart in the whole, and lands as one."""
+        return self.pieces[0] if self.pieces and not self.course.held else None
+
+    @property
+    def failures(self) -> int:
+        """All that went wrong, with what a person said no to, which no limit counts."""
+        return max(self.total, len(self.history))
+
+    @property
     def heading(self) -> Transition:
         """Where it goes; nowhere else where nothing is decided on."""
         return self.going or Transition(to=self.phase, why="")
@@ -224,6 +243,7 @@ class LifecycleState:
         return self.failure.stage if self.failure is not None and self.phase in _FAILING else self.phase
 
 
+FILES = 200  # of a capability that are remembered
 _FAILING = (Stage.FAILED, Stage.RETRY, Stage.BLOCKED)
 
 

@@ -22,8 +22,8 @@ from loopwright.loops import course as c
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
-from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
-from loopwright.loops.lifecycle.states import Stage
+from loopwright.loops.lifecycle.state import FILES, LifecycleState, Step, begun
+from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
 
 
@@ -75,6 +75,8 @@ def _grounded(state: LifecycleState, event: Answer) -> LifecycleState:
 def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, ChangeExamined)
     state = replace(state, looked=state.tip, risks=event.risks, tree=event.tree, paths=event.paths)
+    if state.phase in PER_CAPABILITY:
+        state = replace(state, files=tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES])
     return onward(gating.opened(state))
 
 
@@ -83,14 +85,17 @@ def _landed(state: LifecycleState, event: Answer) -> LifecycleState:
         why = event.detail or event.reason
         return blocked(state, "target", f"What was made could not be put on {state.plan.branch}: {why}", why)
     event = expected(state, event, Integrated)
-    landed = event.landed or event.commit
+    landed, piece = event.landed or event.commit, state.piece
     state = replace(c.steered(state, landed=landed), held_on=event.held_on or state.held_on)
+    if piece is not None and piece.commit != state.tip:
+        return onward(replace(state, landed=landed, landed_tip=piece.commit, pieces=state.pieces[1:]))
     tip = state.tip if state.course.held else landed
     return onward(
         replace(
             state,
             landed=landed,
             landed_tip=tip,
+            pieces=(),
             tip=tip,
             checked=tip,
             looked=tip,
