@@ -6,6 +6,7 @@ from hypothesis import given
 
 from loopwright.app.views import journey
 from loopwright.kernel.codec import encode, plain
+from loopwright.kernel.deliverables import FileFault
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -32,6 +33,8 @@ from loopwright.kernel.events import (
     Paused,
     Refused,
     ReportedLate,
+    SessionMarked,
+    SkillSkipped,
     Started,
     StateEdited,
     TimeReached,
@@ -55,7 +58,10 @@ from loopwright.kernel.model import (
     Usage,
     Verdict,
 )
+from loopwright.kernel.proposals import Opinion, PullRequest
 from loopwright.kernel.record import Record
+from loopwright.kernel.risks import Risk
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.kernel.trust import Claim
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
@@ -88,6 +94,38 @@ def ended(ending: Ending, attempts: int, *findings: Finding) -> Outcome:
     return Outcome(ending=ending, attempts=attempts, findings=findings, loop=LoopId("q-1"))
 
 
+RISK = Risk(gate="security", rule="token", file="src/a.py", line=3)
+LOOK = Key.parse("look-1.1")
+SIGHTINGS: list[tuple[Logged, str]] = [
+    (Heard(key=LOOK, loop=LoopId("queue-shop")), "queue-shop has it on record"),
+    (
+        Heard(key=LOOK, loop=LoopId("queue-shop"), reply=("unblocked sys-002", "next sys-002")),
+        "queue-shop has it on record: unblocked sys-002; next sys-002",
+    ),
+    (Heard(key=LOOK, loop=LoopId("queue-shop"), refused="no such system"), "queue-shop refused it: no such system"),
+    (FilesExamined(key=LOOK), "all that had to be left is there"),
+    (FilesExamined(key=LOOK, faults=(FileFault(path="docs/A.md", why="it is empty"),)), "docs/A.md: it is empty"),
+    (ChangeExamined(key=LOOK, tree=Tree("t")), "the change calls for no gate"),
+    (
+        ChangeExamined(key=LOOK, tree=Tree("t"), risks=(RISK, replace(RISK, gate="database", line=0))),
+        "the change calls for security, database: src/a.py:3 (token) and 1 other place",
+    ),
+    (
+        ChangeExamined(key=LOOK, tree=Tree("t"), risks=(replace(RISK, line=0),)),
+        "the change calls for security: src/a.py (token)",
+    ),
+    (PullRequestSeen(key=LOOK), "pull request: none"),
+    (PullRequestSeen(key=LOOK, failed="it is away"), "the forge: it is away"),
+    (
+        PullRequestSeen(
+            key=LOOK,
+            seen=PullRequest(number=7, state="open", red=("ci",), opinions=(Opinion(by="ann", said="approved"),)),
+        ),
+        "pull request #7 is open, red there: ci, ann approved",
+    ),
+    (RanOnce(key=LOOK, code=0), "ended with 0"),
+    (RanOnce(key=LOOK, code=None, detail="it was killed"), "nobody knows how it ended: it was killed"),
+]
 SENTENCES: list[tuple[Logged, str]] = [
     (
         replace(checked(BUILD), also=(CheckResult(name="T-001", passed=True, reused=True),)),
@@ -192,6 +230,9 @@ SENTENCES: list[tuple[Logged, str]] = [
     ),
     (CancelRequested(cleanup=Cleanup.FULL), "cancel asked for (full_cleanup)"),
     (StateEdited(subject="T-001", value="completed", by="ann"), "a file says by ann: T-001 is completed"),
+    (SkillSkipped(skill="deploy", reason="a library", by="ann"), "skill deploy skipped by ann: a library"),
+    (SessionMarked(mark="began", why="cold boot", by="ann"), "session began by ann: cold boot"),
+    *((event, sentence) for event, sentence in SIGHTINGS),
     (BudgetChanged(usd=30, by="ann"), "budget set by ann: $30.00"),
     (BudgetChanged(usd=None, by="ann"), "budget set by ann: none"),
     (ConfigChanged(digest="d1", settings="{}"), "configuration taken in: d1"),
