@@ -55,6 +55,8 @@ def _told(state: LifecycleState, event: Answer) -> LifecycleState:
     """The queue may know better: a person who edited it is not overruled, and it is said."""
     if not isinstance(event, Heard):
         raise _refused(state, event)
+    if state.course.cancel is not None:
+        return c.cleaning_up(replace(state, queued="blocked"))
     to = state.going.to if state.going else state.phase
     status = queue_status(to)
     if state.queued == "blocked" and status == "review" and not event.refused:

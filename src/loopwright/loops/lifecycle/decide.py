@@ -228,6 +228,8 @@ def landing(state: LifecycleState, message: str) -> Integrate:
 
 
 def _tell(state: LifecycleState) -> Tell:
+    if state.course.cancel is not None:
+        return _told(state, "blocked", "a person may begin it again")
     to = state.going.to if state.going else state.phase
     return _told(state, queue_status(to), f"the queue has {state.plan.system.id} as it is")
 
@@ -237,7 +239,9 @@ def _told(state: LifecycleState, status: str, why: str) -> Tell:
     # Nothing that is blocked is looked at before it is in progress again.
     step = "in-progress" if state.queued == "blocked" and status == "review" else status
     value: dict[str, str] = {"status": step, "loop": state.plan.loop}
-    if step == "blocked" and state.blocked:
+    if state.course.cancel is not None:
+        value["reason"] = "cancelled by a person"
+    elif step == "blocked" and state.blocked:
         value["reason"] = state.blocked.reason
     said = StateEdited(subject=system, value=json.dumps(value, sort_keys=True), by=f"loop {state.plan.loop}")
     return Tell(key=_key(state), loop=state.plan.queue, said=said, why=why)

@@ -47,7 +47,7 @@ def _due(state: LifecycleState) -> Iterator[GateRecord]:
     always = _always(state)
     if always and always not in called:
         yield _record(state, always, ())
-    if state.phase is Stage.REVIEW:
+    if state.phase in (Stage.REVIEW, Stage.SHIP):  # in SHIP what the target has by now has come to it
         yield _record(state, DEPLOY, ())
 
 
@@ -70,7 +70,8 @@ def _is_reached(state: LifecycleState, stage: Stage) -> bool:
 def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRecord:
     """Bound to what called for it; where nothing did, to the whole tree at this point."""
     tree = state.course.lands if state.course.candidate == state.tip and state.course.lands else state.tree
-    marks = sorted(risk.mark for risk in risks) or [state.phase, state.current, tree]
+    phase = Stage.REVIEW if gate == DEPLOY else state.phase
+    marks = sorted(risk.mark for risk in risks) or [phase, state.current, tree]
     digest = hashlib.sha256("\0".join((gate, *marks)).encode(errors="surrogateescape")).hexdigest()[:24]
     why = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     places = f": {counted(len(risks), 'place')} in the change" if risks else ""

@@ -52,6 +52,7 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     relimited=people.relimited,
     decided=people.decided,
     refused=people.refused,
+    cancelled=people.cancelled,
     unable=people.unable,
     answered=people.answered,
     edited=people.edited,

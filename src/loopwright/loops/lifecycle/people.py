@@ -99,6 +99,13 @@ def _retried_again(state: LifecycleState) -> LifecycleState:
     return begun(state, Step.DIAGNOSE)
 
 
+def cancelled(state: LifecycleState) -> LifecycleState:
+    """Whoever keeps the queue hears of it before anything is cleared away: else it would be in progress for ever."""
+    if not state.plan.queue or state.queued == "complete":
+        return c.cleaning_up(state)
+    return begun(c.entered(replace(state, going=None), state.phase, tries=state.course.trial.tries), Step.TELL)
+
+
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 
@@ -140,6 +147,7 @@ def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
 
 def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
     """For the present state where it needs the skill, else for the next that does. Gates cannot be skipped."""
+    _refuse_cancelled(state, event)
     if event.skill not in SKILLS:
         raise refusal(state, event, f"there is no skill {event.skill!r}; `loop skill list` names them")
     if not event.reason.strip():
@@ -164,7 +172,13 @@ def _of(state: LifecycleState) -> str:
     return " deploy" if state.blocked is not None and state.blocked.reason == NO_TARGET else ""
 
 
+def _refuse_cancelled(state: LifecycleState, event: SkillSkipped | StateEdited) -> None:
+    if state.course.cancel is not None:
+        raise refusal(state, event, "the system is cancelled")
+
+
 def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    _refuse_cancelled(state, event)
     match event.subject:
         case "state":
             return _state_edited(state, event)
