@@ -9,11 +9,12 @@ from typing import Literal
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.starts.lifecycle.sessions import began, ended, gates_in_time
+from loopwright.app.starts.lifecycle.sessions import INTERRUPTED, began, ended, gates_in_time
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put
 from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, UsageError
 from loopwright.kernel.model import Ending, Point
 from loopwright.loops.course import Station
@@ -71,6 +72,16 @@ async def chosen(project: Project, loop_id: str) -> View | None:
     return await whole_view(project, found) if found else None
 
 
+async def interrupted(project: Project) -> View | None:
+    """The first begun of the systems that nobody drives and that wait for no person, themselves or a part of them."""
+    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name and each.status == "interrupted"]
+    for each in reversed(own):
+        seen = await whole_view(project, each)
+        if await can_go_on(project.store, project.loops, seen.opened):
+            return seen
+    return None
+
+
 def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "running")
 
@@ -89,7 +100,7 @@ def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
     manner = Manner(unattended=turn.unattended, as_json=turn.quiet, upto=points(before, turn.transitions))
     result = complete(driven(project, here, prepared, manner), last=True)
     if isinstance(result, StoppedBySignal):
-        complete(ended(project, prepared.row.id, here.who, "interrupted", note))
+        complete(ended(project, prepared.row.id, here.who, INTERRUPTED, note))
         note(f"Interrupted; nothing is lost. Go on with: loop run --loop {prepared.row.id}")
         return Turned(state=before, outcome="paused", stopped=result.exit_code)
     found = _told(result, before)
@@ -101,6 +112,8 @@ def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
 
 
 async def _prepared(project: Project, here: Here, seen: View, turn: Turn) -> View:
+    if holder := await project.store.holder(seen.row.id):
+        raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
     asks = here.asks and not turn.unattended
     seen = await gates_in_time(project, seen, here.who, note, attended=asks)
     return await began(project, seen, here.who, note)
