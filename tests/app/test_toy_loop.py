@@ -233,7 +233,10 @@ def test_what_another_tool_left_for_it_is_adopted(poetry: Callable[[str], Poetry
     (here.root / "pond.theme").write_text("An old pond\n")
     adopted = here.loop("adopt", "pond.theme", "--json")
     assert (adopted.code, adopted.data["kind"], adopted.data["state"]) == (0, "haiku", "WRITE")
-    assert "a folder of tickets, a workflow-state.json, a loop-state.json or a theme" in here.loop("adopt", "loop.toml").err
+    assert (
+        "a folder of tickets, a workflow-state.json, a loop-state.json or a theme"
+        in here.loop("adopt", "loop.toml").err
+    )
 
 
 def test_a_gate_may_be_decided_when_the_loop_has_ended(poetry: Callable[[str], Poetry]) -> None:

@@ -22,6 +22,8 @@ from loopwright.app.publication import publisher_of
 from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
+from loopwright.app.starts.lifecycle.creation import SystemRequest, init_system
+from loopwright.app.starts.lifecycle.domains import domain_of
 from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_workflow
 from loopwright.app.worlds import build_world
@@ -30,6 +32,7 @@ from loopwright.engine.hearing import hear
 from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Answered, Started
 from loopwright.kernel.model import Key, LoopId
+from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.ports.store import Append, NewEvent, NewLoop, Store, Written
 from tests.e2e.ticketing import from_queue
 
@@ -106,6 +109,8 @@ async def chosen(project: Project, what: str) -> LoopId | View:
         case "workflow":
             words = WorkflowRequest(request="Add every word to its file in src/, until all tests pass.", shape="tool")
             return await create_workflow(project, settings, words)
+        case "system":
+            return await one_system(project)
         case "continued":
             loop = await there(project)
             said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")
@@ -114,6 +119,15 @@ async def chosen(project: Project, what: str) -> LoopId | View:
             return loop
         case _:
             return await there(project)
+
+
+async def one_system(project: Project) -> LoopId | View:
+    """The one that is under way, else the next that is ready."""
+    for row in await project.store.rows():
+        if row.kind == LIFECYCLE.name:
+            return row.id
+    asked = SystemRequest(domain=domain_of(project))
+    return await init_system(project, settings_of(project), asked, sys.exit) or sys.exit("no system is ready")
 
 
 async def there(project: Project) -> LoopId:

@@ -95,7 +95,10 @@ class Repository:
         self.refs[ref] = commit
 
     def reachable(self) -> set[Commit]:
-        found, left = set[Commit](), [*self.refs.values(), *self.branches.values()]
+        return self.history(*self.refs.values(), *self.branches.values())
+
+    def history(self, *tips: Commit) -> set[Commit]:
+        found, left = set[Commit](), [*tips]
         while left:
             commit = left.pop()
             if commit not in found:
@@ -139,10 +142,12 @@ class SimulatedWorkspace:
         return tuple("\n".join(sorted(files[path]))[:limit] if path in files else None for path in paths)
 
     async def changed(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
-        raise AssertionError(f"no loop here asks what {base} and {commit} differ in")
+        return changes_of(self.repo.files(base), self.repo.files(commit))
 
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
-        raise AssertionError(f"no loop here asks what {commit} adds to {base}, up to {limit}")
+        before, after = self.repo.files(base), self.repo.files(commit)
+        fresh = ((path, sorted(words - before.get(path, frozenset()))) for path, words in after.items())
+        return tuple(AddedText(path=path, lines=tuple(enumerate(words, start=1))) for path, words in fresh if words)
 
     async def combine(self, wanted: Combining) -> Combination:
         """Both sides changed one file, and not alike: a conflict."""
@@ -177,7 +182,9 @@ class SimulatedWorkspace:
         commit = repo.steps.get(landing.step)
         if commit is None:
             tree = landing.tree or repo.tree(landing.commit)
-            commit = landing.base if tree == repo.tree(landing.base) else repo.commit(tree, landing.base)
+            is_there = tree == repo.tree(landing.base) and not landing.merges
+            also = (landing.merges,) if landing.merges else ()
+            commit = landing.base if is_there else repo.commit(tree, landing.base, *also)
             repo.steps[landing.step] = commit
         if landing.moves:
             repo.branches[landing.branch] = commit

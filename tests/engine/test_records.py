@@ -78,9 +78,8 @@ def test_another_loop_hears_back_or_why_not(monkeypatch: pytest.MonkeyPatch) -> 
                 key=CLAIM.key, loop=LOOP, reply=("claimed sys-001",)
             )
         await fakes.store.claim(LOOP, "bob")
-        busy = await look(fakes.world(), CLAIM, "step")
-        assert isinstance(busy, Heard)
-        assert "is already running (bob)" in busy.refused
+        with pytest.raises(AlreadyRunning, match="bob"):
+            await look(fakes.world(), CLAIM, "step")
         with pytest.raises(AlreadyRunning):
             await hear(fakes.store, fakes.loops, LOOP, ADD, fakes.recorder, patience=1)
         assert await fakes.store.inbox(LOOP) == ()

@@ -25,7 +25,7 @@ async def publisher_of(
     project: Project, failed: Callable[[str], None], seen: View, rows: tuple[LoopRow, ...] = ()
 ) -> Publisher:
     """For one loop and what of `rows`, or of all there are, is below it."""
-    known = _family(seen.row.id, rows or await project.store.rows())
+    known = family(seen.row.id, rows or await project.store.rows())
     pasts = {row.id: await _past(project, row) for row in known if row.id != seen.row.id and _remembers(project, row)}
     own = {seen.row.id: await _past_of(project, seen)} if _remembers(project, seen.row) else {}
     lists = TaskLists(list_places(project.root, project.environ, project.clock.now), failed)
@@ -64,7 +64,8 @@ async def _past(project: Project, row: LoopRow) -> object:
     return past.known
 
 
-def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
+def family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
+    """The loop itself and all below it."""
     below, found = {root}, True
     while found:
         fresh = {row.id for row in rows if row.parent in below} - below

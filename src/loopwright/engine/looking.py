@@ -8,7 +8,7 @@ from typing import assert_never
 from loopwright.engine.hearing import hear
 from loopwright.engine.journal import open_loop
 from loopwright.engine.world import World
-from loopwright.errors import AlreadyRunning, Forbidden
+from loopwright.errors import Forbidden
 from loopwright.kernel.actions import (
     ExamineChange,
     ExamineFiles,
@@ -55,14 +55,17 @@ async def look(
 
 
 async def _told(world: World, action: Tell) -> Heard:
-    """What the other loop knows already is told as it is: whoever was killed in between says it twice."""
+    """What the other loop knows already is told as it is: whoever was killed in between says it twice.
+
+    Raises `AlreadyRunning` where it is held for longer than a moment: what was not heard is not taken for said.
+    """
     try:
         before = await open_loop(world.store, world.loops, action.loop)
         said = action.said
         if isinstance(said, StateEdited) and not said.at:
             said = replace(said, at=moment(world.clock.now()))
         after = await hear(world.store, world.loops, before, said, world.observer, patience=_PATIENCE)
-    except (Forbidden, AlreadyRunning) as refused:
+    except Forbidden as refused:
         return Heard(key=action.key, loop=action.loop, refused=str(refused))
     reply = after.loop.reply(before.now.state, after.now.state, action.said) if after else ()
     return Heard(key=action.key, loop=action.loop, reply=reply)

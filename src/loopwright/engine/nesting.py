@@ -13,7 +13,7 @@ from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import CheckNotRunnable, LoopUnreadable, SetupFailed, Suspended, UsageError, VcsFailed
-from loopwright.kernel.actions import Ask, RunLoop, stop_of
+from loopwright.kernel.actions import Ask, ForPeople, RunLoop, stop_of
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
@@ -175,6 +175,21 @@ async def askers(
             child = await _opened_if_readable(store, loops, child_id(opened.id, action))
             found += await askers(store, loops, child, _errand(errand, action)) if child else ()
     return tuple(found)
+
+
+async def can_go_on(store: Store, loops: Mapping[str, AnyLoop], opened: Opened, errand: Errand | None = None) -> bool:
+    """Whether anything is left to do, of the loop or below it, before people say more than they have."""
+    if await store.inbox(opened.id):
+        return True
+    own = errand or Errand(path=(opened.id,))
+    for action in opened.wanted:
+        if isinstance(action, RunLoop) and opened.now.flight(action.key) is not None:
+            child = await _opened_if_readable(store, loops, child_id(opened.id, action))
+            if child is None or await can_go_on(store, loops, child, _errand(own, action)):
+                return True
+        elif not isinstance(action, ForPeople):
+            return True
+    return errand is not None and Session.of(opened, own, lambda _action, _now: 0.0).is_its_parents
 
 
 def _errand(parent: Errand, action: RunLoop) -> Errand:

@@ -11,7 +11,7 @@ from loopwright.adapters.git.program import printable
 from loopwright.adapters.git.refs import KeptCommit, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.selection import Picked, pick, tree_with
 from loopwright.adapters.git.site import Ground, Place
-from loopwright.kernel.model import Commit, LoopId, Tree
+from loopwright.kernel.model import NO_COMMIT, Commit, LoopId, Tree
 from loopwright.ports.workspace import Snapshot, Taking
 
 EMPTY_TREE = {
@@ -68,13 +68,26 @@ def files_of(ground: Ground, place: Place, hold: int, known: Commit) -> Recorded
     return None if is_empty and found.tree != ground.tree(known) else found
 
 
-def keep_evidence(ground: Ground, loop: LoopId, tree: Tree, parent: Commit, step: str) -> None:
-    """Keep files that are about to go, unless some ref of the loop has them already."""
+def keep_unfinished(ground: Ground, loop: LoopId, name: str, at: Commit, step: str) -> Commit:
+    """What the workspace made from `at` holds by now, as a commit of the loop; none where it is as it was made."""
+    place = ground.workspace(name)
+    with locked(place.lock) as hold:
+        until_quiet(ground.root, place.folder)
+        found = files_of(ground, place, hold, at)
+    if found is None or not found.differences:
+        return NO_COMMIT
+    return keep_evidence(ground, loop, found.tree, at, step)
+
+
+def keep_evidence(ground: Ground, loop: LoopId, tree: Tree, parent: Commit, step: str) -> Commit:
+    """Keep files that are about to go, unless some ref of the loop has them already: then it is that commit."""
     held = kept_by(ground, loop)
-    if any(kept.tree == tree for kept in held):
-        return
+    for kept in held:
+        if kept.tree == tree:
+            return kept.commit
     commit = commit_tree(ground, tree, (parent,), message_of(f"Left in the workspace of {loop}", loop, step))
     keep(ground, loop, "evidence", commit, held, numbered=True)
+    return commit
 
 
 def snapshot_of(ground: Ground, commit: Commit, tree: Tree, base: Commit, dropped: tuple[str, ...] = ()) -> Snapshot:

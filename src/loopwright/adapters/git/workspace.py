@@ -66,6 +66,10 @@ class GitWorkspace:
     async def snapshot(self, taking: Taking) -> Snapshot:
         return await uninterrupted(lambda: snapshots.take(self._site.ground(), taking))
 
+    async def keep(self, loop: LoopId, name: str, at: Commit, step: str) -> Commit:
+        """What whoever was stopped in mid-step had edited; nothing is put back, and the folder stays as it is."""
+        return await uninterrupted(lambda: snapshots.keep_unfinished(self._site.ground(), loop, name, at, step))
+
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         def held() -> tuple[Content, ...]:
             ground = self._site.ground()

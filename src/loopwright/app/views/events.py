@@ -119,7 +119,8 @@ def said_in_words(event: Said) -> str:
         case SkillSkipped():
             return f"skill {one_line(event.skill, 60)} skipped{by}" + _because(event.reason)
         case SessionMarked():
-            return f"session {event.mark}{by}" + _because(event.why)
+            kept = f"; what was under way is kept as {event.commit[:12]}" if event.commit else ""
+            return f"session {event.mark}{by}" + _because(event.why) + kept
         case _:
             assert_never(event)
 

@@ -14,13 +14,16 @@ from loopwright.app.starts.lifecycle.domains import domain_of
 from loopwright.app.starts.lifecycle.waiting import Parked, awaited, taken_up
 from loopwright.cli.here import Here
 from loopwright.cli.loops.init import nothing_ready
-from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, turned
+from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, interrupted, turned
 from loopwright.cli.opened import opened
 from loopwright.cli.output import count_to, json_option, loop_option, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
-from loopwright.errors import Forbidden
+from loopwright.errors import AlreadyRunning, Forbidden, UsageError
+
+_WAITING: tuple[RunOutcome, ...] = ("gate", "blocked", "waiting")
+_FINAL: tuple[RunOutcome, ...] = ("limit", "paused", "cancelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +52,7 @@ class _Round:
         self.systems = self.systems if system in self.systems else (*self.systems, system)
         self.made, self.left, self.last = self.made + found.made, self.left - found.made, found
         self.parked.pop(loop, None)
-        if found.outcome in ("gate", "blocked", "waiting"):
+        if found.outcome in _WAITING:
             self.parked[loop] = found
 
 
@@ -58,10 +61,12 @@ class _How:
     loop_id: str
     unattended: bool
     wait: bool
+    whichever: bool  # one of several controllers, which takes what nobody else has
 
 
 @click.command("run")
 @loop_option
+@click.option("--any", "whichever", is_flag=True, help="Whatever can go on: several of these share a queue.")
 @click.option("--max-transitions", type=count_to(100_000), default=None, metavar="N", help="Instead of `run_cap`.")
 @click.option("--domain", default="", metavar="NAME", help="Another domain than that of loop.toml.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
@@ -74,25 +79,27 @@ def command(here: Here, /, *, max_transitions: int | None, domain: str, as_json:
     It stops when the system is COMPLETE or BLOCKED, at a gate, or after so many transitions. With `auto_continue` the
     next ready system is begun then; one that waits at a gate lets the queue go on with others, and goes on itself once
     the gate is open. With --wait nobody is asked here: decisions come from the pull request or another terminal.
+
+    With --any it takes up the first system that was interrupted and that nobody drives, else claims the next one, and
+    goes on so: several of these at once share the work.
     """
     how = _How(**given)  # type: ignore[arg-type]  # click has checked the types
+    if how.whichever and how.loop_id:
+        raise UsageError("say --any, or name a loop")
     with opened(here, create=True) as project:
         started_by_people(project, here, "run")
         settings = settings_of(project)
         asked = SystemRequest(domain=domain_of(project, domain))
-        seen = complete(_first(project, settings, asked, how.loop_id))
+        own = _Controller(project, here, settings, asked, how)
+        seen = complete(own.first())
         if isinstance(seen, StoppedBySignal):
             return seen.exit_code
         if seen is None:
             raise Forbidden(nothing_ready(project, asked.domain))
         turn = Turn(transitions=1, unattended=how.unattended or how.wait, quiet=as_json)
         ran = _Round(left=max_transitions or settings.lifecycle.run_cap)
-        code = _all(_Controller(project, here, settings, asked, how.wait), seen, turn, ran)
+        code = _all(own, seen, turn, ran)
         return code if code is not None else _answered(ran, nothing_ready(project, asked.domain), as_json=as_json)
-
-
-async def _first(project: Project, settings: Settings, asked: SystemRequest, loop_id: str) -> View | None:
-    return await chosen(project, loop_id) or await init_system(project, settings, asked, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,25 @@ class _Controller:
     here: Here
     settings: Settings
     asked: SystemRequest
-    waits: bool
+    how: _How
+
+    async def first(self) -> View | None:
+        if self.how.whichever:
+            return await self.another()
+        return await chosen(self.project, self.how.loop_id) or await self.another()
+
+    async def another(self) -> View | None:
+        left = await interrupted(self.project) if self.how.whichever else None
+        return left or await init_system(self.project, self.settings, self.asked, note)
+
+    def driven(self, seen: View, turn: Turn) -> Turned | None:
+        """None: another controller was quicker."""
+        try:
+            return turned(self.project, self.here, seen, turn)
+        except AlreadyRunning:
+            if self.how.whichever:
+                return None
+            raise
 
 
 def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
@@ -109,12 +134,13 @@ def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
     following: View | None = seen
     while following is not None:
         note(f"loop {following.row.id}: {following.title}")
-        found = turned(own.project, own.here, following, replace(turn, transitions=ran.left))
-        if found.stopped is not None:
-            return found.stopped
-        ran.took(following.row.id, found)
-        if ran.left <= 0 or found.outcome in ("limit", "paused", "cancelled"):
-            break
+        found = own.driven(following, replace(turn, transitions=ran.left))
+        if found is not None:
+            if found.stopped is not None:
+                return found.stopped
+            ran.took(following.row.id, found)
+            if ran.left <= 0 or found.outcome in _FINAL:
+                break
         more = complete(_following(own, ran, following.row.id))
         if isinstance(more, StoppedBySignal):
             return more.exit_code
@@ -125,10 +151,10 @@ def _all(own: _Controller, seen: View, turn: Turn, ran: _Round) -> int | None:
 async def _following(own: _Controller, ran: _Round, last: str) -> View | None:
     """The next that is ready, else one whose gate was decided meanwhile."""
     if own.settings.finish.auto_continue:
-        more = await init_system(own.project, own.settings, own.asked, note)
+        more = await own.another()
         if more is not None:
             return more
-    if not own.waits:
+    if not own.how.wait:
         others = tuple(loop for loop in ran.parked if loop != last)
         return await taken_up(Parked(project=own.project, loops=others, by=own.here.who, failed=note))
     for each in ran.parked.values():

@@ -35,6 +35,8 @@ def took(state: LifecycleState, event: Answer) -> LifecycleState:
 def _told(state: LifecycleState, event: Answer) -> LifecycleState:
     """The queue may know better: a person who edited it is not overruled, and it is said."""
     event = expected(state, event, Heard)
+    if state.course.cancel is not None:
+        return c.cleaning_up(replace(state, queued="blocked"))
     status = queue_status(state.heading.to)
     if state.queued == "blocked" and status == "review" and not event.refused:
         return begun(replace(state, queued="in-progress"), Step.TELL)

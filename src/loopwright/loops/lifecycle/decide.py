@@ -215,6 +215,8 @@ def landing(state: LifecycleState, message: str) -> Integrate:
 
 
 def _tell(state: LifecycleState) -> Tell:
+    if state.course.cancel is not None:
+        return told(state, "blocked", "a person may begin it again")
     return told(state, queue_status(state.heading.to), f"the queue has {state.plan.system.id} as it is")
 
 

@@ -51,6 +51,7 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     revised=people.revised,
     relimited=people.relimited,
     decided=people.decided,
+    cancelled=people.cancelled,
     unable=people.unable,
     answered=people.answered,
     edited=people.edited,

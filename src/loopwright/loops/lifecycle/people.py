@@ -101,6 +101,13 @@ def _retried_again(state: LifecycleState) -> LifecycleState:
     return begun(state, Step.DIAGNOSE)
 
 
+def cancelled(state: LifecycleState) -> LifecycleState:
+    """Whoever keeps the queue hears of it before anything is cleared away: else it would be in progress for ever."""
+    if not state.plan.queue or state.queued == "complete":
+        return c.cleaning_up(state)
+    return begun(c.entered(replace(state, going=None), state.phase, tries=state.course.trial.tries), Step.TELL)
+
+
 # --- gates ----------------------------------------------------------------------------------------------------------
 
 
@@ -143,10 +150,9 @@ def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
 
 def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
     """For the present state where it needs the skill, else for the next that does. Gates cannot be skipped."""
+    _refuse_ended(state, event)
     if event.skill not in SKILLS:
         raise refusal(state, event, f"there is no skill {event.skill!r}; `loop skill list` names them")
-    if state.course.station in _OVER:
-        raise refusal(state, event, "the system has ended")
     if not event.reason.strip():
         raise refusal(state, event, "a skip needs a reason")
     here = NORMAL.index(state.resumes_at)
@@ -169,9 +175,15 @@ def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
 _OVER = (Station.CLEAN_UP, Station.DONE)
 
 
-def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+def _refuse_ended(state: LifecycleState, event: SkillSkipped | StateEdited) -> None:
     if state.course.station in _OVER:
         raise refusal(state, event, "the system has ended")
+    if state.course.cancel is not None:
+        raise refusal(state, event, "the system is cancelled")
+
+
+def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    _refuse_ended(state, event)
     match event.subject:
         case "state":
             return _state_edited(state, event)

@@ -29,7 +29,9 @@ def told(state: LifecycleState, status: str, why: str) -> Tell:
     # Nothing that is blocked is looked at before it is in progress again.
     step = "in-progress" if state.queued == "blocked" and status == "review" else status
     value: dict[str, str] = {"status": step, "loop": state.plan.loop}
-    if step == "blocked" and state.blocked:
+    if state.course.cancel is not None:
+        value["reason"] = "cancelled by a person"
+    elif step == "blocked" and state.blocked:
         value["reason"] = state.blocked.reason
     said = StateEdited(subject=system, value=json.dumps(value, sort_keys=True), by=f"loop {state.plan.loop}")
     return Tell(key=step_key(state), loop=state.plan.queue, said=said, why=why)

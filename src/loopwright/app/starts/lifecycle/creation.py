@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain, count
 
 from loopwright.adapters.from_settings import git_workspace
-from loopwright.adapters.git.repository import tree_of
+from loopwright.adapters.git.repository import find_repository, tree_of
 from loopwright.app.creation import create_loop
-from loopwright.app.loops import View
+from loopwright.app.loops import View, view
 from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.lifecycle.parameters import roles_needed, system_params
+from loopwright.app.starts.lifecycle.queue import state_of
 from loopwright.app.starts.lifecycle.telling import claim, claim_next, left_behind
 from loopwright.config.settings import Settings
 from loopwright.errors import Forbidden, UsageError
@@ -50,15 +52,30 @@ async def init_system(project: Project, settings: Settings, asked: SystemRequest
 
     A system that was claimed by a loop which was killed before it was made is taken up under that loop's name.
     """
+    project = _as_it_stands(project)
     refuse_here(project, settings, asked.allow)
+    while (system := await _claimed(project, asked, failed)) is not None:
+        seen = await _begun(project, settings, asked, system)
+        if seen is None and asked.system:
+            return await view(project, system.loop)
+        if seen is not None:
+            return seen
+    return None
+
+
+def _as_it_stands(project: Project) -> Project:
+    """A controller that has merged a system since it was started begins the next one with what is there now."""
+    found = find_repository(project.root, project.environ)
+    return replace(project, head=found.head, branch=found.branch_ref)
+
+
+async def _claimed(project: Project, asked: SystemRequest, failed: Failed) -> System | None:
     if (known := await left_behind(project, asked.domain, asked.system)) is not None:
-        return await _begun(project, settings, asked, known)
+        return known
     loop = LoopId(f"system-{secrets.token_hex(4)}")
     if asked.system:
-        system: System | None = await claim(project, asked.domain, asked.system, loop, failed)
-    else:
-        system = await claim_next(project, asked.domain, loop, failed)
-    return None if system is None else await _begun(project, settings, asked, system)
+        return await claim(project, asked.domain, asked.system, loop, failed)
+    return await claim_next(project, asked.domain, loop, failed)
 
 
 def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = ()) -> None:
@@ -67,11 +84,16 @@ def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = (
     check_cast(project, settings, roles_needed(settings))
 
 
-async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View:
-    """Two who take up the same claim: one of them makes the loop."""
-    branch = _free_branch(project, f"system-{slug(system.name, _LONGEST) or system.id}", system.id)
-    params = system_params(project, settings, system, asked, branch)
-    return await made_system(project, settings, params, asked.budget)
+async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View | None:
+    """Two who take up the same claim, one of them perhaps whose own it is: one makes the loop, None for the other."""
+    others = [each for each in (await state_of(project, asked.domain)).systems if each.id != system.id]
+    params = system_params(project, settings, system, asked, _free_branch(project, system, others))
+    try:
+        return await made_system(project, settings, params, asked.budget)
+    except Forbidden:
+        if any(row.id == system.loop for row in await project.store.rows()):
+            return None
+        raise
 
 
 async def made_system(project: Project, settings: Settings, params: LifecycleParams, budget: float | None) -> View:
@@ -85,13 +107,17 @@ async def made_system(project: Project, settings: Settings, params: LifecyclePar
     return seen
 
 
-def _free_branch(project: Project, name: str, system: str) -> str:
-    for each in (f"feature/{name}", f"feature/{name}-{system}"):
-        if not tree_of(project.root, project.environ, f"refs/heads/{each}"):
-            return each
-    raise Forbidden(
-        f"the branches feature/{name} and feature/{name}-{system} are there already; remove one, then try again"
-    )
+def _free_branch(project: Project, system: System, others: Iterable[System]) -> str:
+    """Systems of one name, which may be begun at the same moment, are told apart by their ids."""
+    name = _named(system)
+    own = () if name in map(_named, others) else (name,)
+    numbered = (f"{name}-{system.id}-{number}" for number in count(2))
+    names = chain(own, (f"{name}-{system.id}",), numbered)
+    return next(each for each in names if not tree_of(project.root, project.environ, f"refs/heads/{each}"))
+
+
+def _named(system: System) -> str:
+    return f"feature/system-{slug(system.name, _LONGEST) or system.id}"
 
 
 def answer_of(seen: View) -> InitAnswer:

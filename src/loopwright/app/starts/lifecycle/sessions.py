@@ -10,14 +10,16 @@ from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.edits import with_edit
 from loopwright.app.starts.lifecycle.memory import remembered
 from loopwright.app.starts.lifecycle.pull_requests import read_first
+from loopwright.app.starts.lifecycle.unfinished import unfinished
 from loopwright.config.settings import Settings
-from loopwright.errors import EngineError
+from loopwright.errors import AlreadyRunning, EngineError
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
-from loopwright.kernel.model import Key, LoopId
+from loopwright.kernel.model import NO_COMMIT, Key, LoopId
 from loopwright.kernel.record import Record, event_of
 from loopwright.loops.course import Station
 
+INTERRUPTED = "interrupted"  # why a session ended that a signal stopped
 Failed = Callable[[str], None]
 
 
@@ -26,6 +28,8 @@ async def began(project: Project, seen: View, by: str, failed: Failed, *, attend
     the first decision. Where somebody is there, time does not close a gate."""
     if seen.is_over:
         return seen
+    if holder := await project.store.holder(seen.row.id):
+        raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
     seen = await with_edit(project, seen, by, failed)
     seen = await read_first(project, seen, failed)
     if not attended:
@@ -39,8 +43,10 @@ async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Faile
     seen = await view(project, loop)
     if seen.is_over:
         return
+    commit = await unfinished(project, seen, failed) if why == INTERRUPTED else NO_COMMIT
     try:
-        await take_in(project, seen, SessionMarked(mark="ended", why=why or why_ended(seen), by=by), failed)
+        marked = SessionMarked(mark="ended", why=why or why_ended(seen), commit=commit, by=by)
+        await take_in(project, seen, marked, failed)
     except EngineError as error:
         failed(str(error))
 
