@@ -211,7 +211,7 @@ def test_a_folder_without_anything_to_adopt_says_what_could_be(tmp_path: Path) -
     sample = ticketed(tmp_path / "repo")
     (tmp_path / "empty").mkdir()
     said = adopt(sample, str(tmp_path / "empty"), code=2).data["error"]
-    sorts = "a progress.json, a handoff.yml, a folder of tickets or a workflow-state.json"
+    sorts = "a progress.json, a handoff.yml, a folder of tickets, a workflow-state.json or a loop-state.json"
     assert said.endswith(f"none of these: {sorts}; name the file")
     progress = tmp_path / "progress.json"
     progress.write_text("{}")

@@ -298,11 +298,11 @@ def test_at_a_terminal_it_is_shown_and_confirmed(escalated: Sample, monkeypatch:
 
 
 def test_a_key_that_nothing_obeys_is_refused_at_a_start_and_only_warned_about_in_flight(escalated: Sample) -> None:
-    escalated.repo.write("loop.toml", f"{CONFIG}\n[finish]\ndelete_branch = true\n")
-    sentence = "finish.delete_branch: is not obeyed by this version yet; remove it\n"
+    escalated.repo.write("loop.toml", f'{CONFIG}\n[sandbox]\nnetwork = ["model"]\n')
+    sentence = "sandbox.network: is not obeyed by this version yet; remove it\n"
     refused = escalated.loop("feedback", "Another")
     assert (refused.code, refused.err.endswith(sentence)) == (2, True)
     assert escalated.loop("answer", "continue", "1").code == 0
     resumed = escalated.loop("resume")
     assert sentence in resumed.err
-    assert "finish.delete_branch: false -> true" in resumed.err
+    assert "sandbox.network: " in resumed.err

@@ -136,7 +136,7 @@ def test_a_part_of_a_kind_that_only_another_version_knows_is_left_when_its_root_
     waiting: tuple[Sample, str],
 ) -> None:
     sample, loop = waiting
-    sealed_anew(sample, loop, id="part-1", kind="lifecycle", parent=loop)
+    sealed_anew(sample, loop, id="part-1", kind="nonesuch", parent=loop)
     done = sample.loop("cancel", "--loop", loop, "--json")
     assert (done.code, done.data["outcome"]) == (0, "cancelled")
 

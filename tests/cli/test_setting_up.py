@@ -81,7 +81,11 @@ def test_the_doctor_shows_the_tests_that_only_the_configuration_of_a_runner_name
         (CONFIG.split("[checks.test]")[0] + '[checks.test]\nrun = ["no-such-tool"]\n', "check", "'no-such-tool'"),
         (CONFIG + '[sandbox]\nmode = "strict"\n', "sandbox", "cannot be kept"),
         ("version = 1\nnonsense = 2\n", "loop.toml", "nonsense"),
-        ('[forge]\nkind = "local"\n', "loop.toml", "loop.toml:1: forge: is not obeyed by this version yet; remove it"),
+        (
+            '[sandbox]\nnetwork = ["model"]\n',
+            "loop.toml",
+            "loop.toml:2: sandbox.network: is not obeyed by this version yet; remove it",
+        ),
     ],
 )
 def test_the_doctor_finds_what_to_fix(tmp_path: Path, config: str, what: str, part: str) -> None:

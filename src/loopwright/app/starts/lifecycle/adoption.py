@@ -9,9 +9,9 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import Adopter, PointedAt, Told
-from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system, refuse_here
+from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system
 from loopwright.app.starts.lifecycle.memory import mode_of, others_at_work
-from loopwright.app.starts.lifecycle.parameters import system_params
+from loopwright.app.starts.lifecycle.parameters import refuse_here, system_params
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError

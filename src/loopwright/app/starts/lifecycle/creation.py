@@ -11,9 +11,8 @@ from loopwright.adapters.from_settings import git_workspace
 from loopwright.adapters.git.repository import find_repository, tree_of
 from loopwright.app.creation import create_loop
 from loopwright.app.loops import View, view
-from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
-from loopwright.app.starts.lifecycle.parameters import roles_needed, system_params
+from loopwright.app.starts.lifecycle.parameters import refuse_here, system_params
 from loopwright.app.starts.lifecycle.queue import state_of
 from loopwright.app.starts.lifecycle.telling import claim, claim_next, left_behind
 from loopwright.config.settings import Settings
@@ -76,12 +75,6 @@ async def _claimed(project: Project, asked: SystemRequest, failed: Failed) -> Sy
     if asked.system:
         return await claim(project, asked.domain, asked.system, loop, failed)
     return await claim_next(project, asked.domain, loop, failed)
-
-
-def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = ()) -> None:
-    """Raises the sentence that says why no system could be built here."""
-    check_ground(project, settings, merge=False, allow=allow)
-    check_cast(project, settings, roles_needed(settings))
 
 
 async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View | None:

@@ -1,4 +1,8 @@
-"""What was under way when a session was stopped: the edits in workspaces, kept as commits."""
+"""What was under way when a session was stopped: the edits in workspaces, kept as commits.
+
+The step itself is done again as the same try; whoever does it begins from what was there before it, and what was half
+done can be looked at under the loop's refs.
+"""
 
 from __future__ import annotations
 
