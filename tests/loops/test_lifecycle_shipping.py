@@ -416,7 +416,7 @@ def test_the_decision_is_told_in_its_order() -> None:
     cancelled = lc.world(lc.skill("spec", lc.CANNOT)).say(lc.says("cancel")).play()
     assert decision(cancelled.state).why == "the system has ended"
     asks = decision(lc.world(lc.skill("spec", lc.ASKS)).state)
-    assert (asks.action, asks.why) == ("WAIT_FOR_HUMAN", "an ambiguous requirement: a question is open")
+    assert (asks.action, asks.why) == ("WAIT_FOR_HUMAN", "Ambiguous requirement discovered: Which currency?")
     failed = lc.World(lc.check("lint", lc.red("lint"), times=None))
     failed.until(Announce, step="move", text="FAILED → RETRY")
     told = decision(failed.state)

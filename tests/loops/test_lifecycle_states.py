@@ -25,6 +25,7 @@ from loopwright.kernel.deliverables import FileFault
 from loopwright.kernel.events import AgentUnavailable, Answered, LoopEnded, StateEdited, TimeReached
 from loopwright.kernel.model import NO_KEY, Ending, Finding, Key, LoopId, Outcome, Severity, Tree, Verdict
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined
+from loopwright.loops.lifecycle.blocked_message import blocked_message, escalation_record
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from tests.loops import lifecycle as lc
 
@@ -311,7 +312,11 @@ def test_an_agent_that_is_not_there_is_waited_for() -> None:
 def test_an_ambiguous_requirement_blocks_until_a_person_answers() -> None:
     played = lc.world(lc.skill("requirements", lc.ASKS))
     assert (played.stage, played.state.phase) == ("BLOCKED", "INIT")
-    assert played.question.why == "an ambiguous requirement: the skill cannot go on without a person"
+    assert played.question.why == "the skill cannot go on without a person: Which currency?"
+    message = blocked_message(played.state)
+    assert "**Reason:** Ambiguous requirement discovered: Which currency?" in message
+    assert "set state to INIT" in message
+    assert escalation_record(played.state)["escalatedTo"] == "product owner"
     assert played.question.question == "Which currency?"
     played.say(lc.says("euro"))
     again = played.until(RunAgent)

@@ -26,6 +26,25 @@ def test_the_author_is_the_person_and_the_committer_is_us(repo: Repository) -> N
     )
 
 
+def landed_as(repo: Repository, message: str) -> list[str]:
+    scene = Scene(repo)
+    wanted = Landing(
+        loop=LOOP, branch="loop/l-1", commit=attempt(scene, "one\n"), base=scene.base, message=message, step="land"
+    )
+    landed = asyncio.run(scene.workspace.land(wanted))
+    return repo.git("log", "-1", "--format=%(trailers:only)", landed.commit).splitlines()
+
+
+def test_trailers_of_the_message_are_trailers_of_the_commit(repo: Repository) -> None:
+    ours = ["Loopwright-Loop: l-1", "Loopwright-Step: land"]
+    assert landed_as(repo, "fix: it\n\nError: x\nFix: y\n\nAttempt: 1/3") == ["Attempt: 1/3", *ours]
+
+
+@pytest.mark.parametrize("message", ["Do it", "Do: it", "Do it\n\nLoopwright-Step: another", "Do it\n\nas said"])
+def test_nothing_in_a_message_passes_for_our_trailers(repo: Repository, message: str) -> None:
+    assert landed_as(repo, message) == ["Loopwright-Loop: l-1", "Loopwright-Step: land"]
+
+
 def test_without_an_identity_the_author_is_us_too(
     repo: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

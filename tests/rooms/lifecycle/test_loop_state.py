@@ -120,7 +120,7 @@ def test_a_question_shows_it_as_blocked_with_what_is_asked() -> None:
     asks = AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, questions=(Question(question="Which orders?"),))
     story = Story(skill=[lambda action: AgentReported(key=action.key, report=asks, role="skill")]).step()
     held = data(story)
-    assert (held["state"], held["blockedReason"]) == ("BLOCKED", "A question waits: Which orders?")
+    assert (held["state"], held["blockedReason"]) == ("BLOCKED", "Ambiguous requirement discovered: Which orders?")
     assert held["skillsLog"][0]["status"] == "in-progress"
 
 

@@ -110,13 +110,18 @@ def commit_tree(ground: Ground, tree: Tree, parents: tuple[Commit, ...], message
     return commit
 
 
+_TRAILERS = re.compile(r"(?:(?!Loopwright)[A-Z][A-Za-z-]*: [^\n]+\n?)+")  # none of which could pass for ours
+
+
 def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = (), log: str = "") -> str:
     """The text and the trailers by which the commit is found again, with what it left out and where its log stood."""
     said = "".join(char for char in text if char in "\n\t" or char.isprintable()).strip() or "Loopwright"
     trailers = [f"Loopwright-Loop: {loop}"] if loop else []
     trailers += [f"{LEFT}: {name}" for name in left]
     trailers += [f"{LOG}: {one_line(log)}"] if log else []
-    return "\n".join([said, "", *trailers, f"{STEP}: {one_line(step)}", ""])
+    # A text that ends with trailers of its own has ours in the same paragraph: git reads the last one alone.
+    apart = [] if _TRAILERS.fullmatch(said.rpartition("\n\n")[2]) and "\n\n" in said else [""]
+    return "\n".join([said, *apart, *trailers, f"{STEP}: {one_line(step)}", ""])
 
 
 def one_line(step: str) -> str:

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from loopwright.kernel.quoting import inline, one_line
-from loopwright.loops.lifecycle.failures import Failure
+from loopwright.loops.course import Station
+from loopwright.loops.lifecycle.failures import Blocked, Failure
 from loopwright.loops.lifecycle.state import LifecycleState
 
 _TRIED = 5  # attempts that are told
 _RECORDED = 20  # and that stay on record
 
 
+def held_up(state: LifecycleState) -> Blocked | None:
+    """Why a person is needed; a question that an agent cannot go on without is such a reason."""
+    if state.blocked is not None or state.course.station is not Station.CLARIFY:
+        return state.blocked
+    asked = "; ".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
+    return Blocked(
+        cause="ambiguous",
+        reason=f"Ambiguous requirement discovered: {asked}",
+        ask='Answer it: `loop answer "your answer"`, then `loop resume`.',
+        stage=state.resumes_at,
+    )
+
+
 def blocked_message(state: LifecycleState) -> str:
-    told = state.blocked
+    told = held_up(state)
     if told is None:
         return ""
     last = state.failure.error if state.failure else told.reason
@@ -75,7 +89,7 @@ def _outcome(failure: Failure) -> str:
 
 def escalation_record(state: LifecycleState) -> dict[str, object]:
     """Beside the message: attempt, error, fix and outcome of each try, and the hypothesis."""
-    told = state.blocked
+    told = held_up(state)
     return {
         "system": state.plan.system.id,
         "reason": told.reason if told else "",

@@ -7,6 +7,7 @@ from typing import Literal
 
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.blocked_message import held_up
 from loopwright.loops.lifecycle.failures import escalates
 from loopwright.loops.lifecycle.flow import missing_skills
 from loopwright.loops.lifecycle.skills import PRIMARY
@@ -31,8 +32,8 @@ def decision(state: LifecycleState) -> NextAction:
     if station is Station.DONE:
         return NextAction(action="DONE", why="the system is complete" if state.merged else "the system has ended")
     if state.phase is Stage.BLOCKED or station in (Station.CLARIFY, Station.ESCALATED):
-        told = state.blocked.reason if state.blocked else "; ".join(state.course.reasons)
-        return NextAction(action="WAIT_FOR_HUMAN", why=told or "an ambiguous requirement: a question is open")
+        told = held_up(state)
+        return NextAction(action="WAIT_FOR_HUMAN", why=told.reason if told else "; ".join(state.course.reasons))
     if station is Station.GATE:
         names = ", ".join(gate.gate for gate in gating.blocking(state))
         why = "; ".join(gate.why for gate in gating.blocking(state))

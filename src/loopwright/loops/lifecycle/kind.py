@@ -57,7 +57,7 @@ def _decided(state: LifecycleState) -> tuple[str, ...]:
 
 
 def _blocked(state: LifecycleState, _result: object) -> tuple[str, ...]:
-    return tuple(blocked_message(state).split("\n")) if state.blocked else ()
+    return tuple(blocked_message(state).splitlines())
 
 
 def _notice(state: LifecycleState, topic: Topic) -> str:

@@ -11,6 +11,7 @@ from loopwright.kernel.visible import is_all_harmless
 from loopwright.kernel.wording import moment
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.blocked_message import held_up
 from loopwright.loops.lifecycle.gate_rules import DEPLOY, SECURITY
 from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.moments import GateSpan, Milepost, Moments, StageSpan
@@ -52,21 +53,14 @@ def _keys(state: LifecycleState, moments: Moments, log: SkillLog) -> Iterator[tu
     yield "metrics", _metrics(log)
     yield "skillExecution", {stage.value: _execution(state, moments, log, stage) for stage in NORMAL}
     yield "prerequisites", _prerequisites(state, moments)
-    if state.blocked is not None:
-        yield "blockedReason", state.blocked.reason
-    elif stage_shown(state) is Stage.BLOCKED:
-        yield "blockedReason", _asked(state)
+    if (told := held_up(state)) is not None:
+        yield "blockedReason", told.reason
     if state.proposal.number:
         yield (
             "pullRequest",
             {"number": state.proposal.number, "url": state.proposal.url, "state": state.proposal.state},
         )
     yield "updatedAt", moment(moments.updated)
-
-
-def _asked(state: LifecycleState) -> str:
-    questions = (each.question for inquiry in state.course.inquiries for each in inquiry.questions)
-    return "A question waits: " + "; ".join(questions)
 
 
 def _capabilities(state: LifecycleState) -> Rows:

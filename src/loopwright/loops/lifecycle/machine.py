@@ -58,7 +58,7 @@ MACHINE: Machine[LifecycleState, LifecycleLimits] = Machine(
     skipped=people.skipped,
     marked=people.marked,
     noun="system",
-    on_hold="an ambiguous requirement: the {who} cannot go on without a person",
+    on_hold="the {who} cannot go on without a person: {question}",
 )
 
 
