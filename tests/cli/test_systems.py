@@ -1,0 +1,193 @@
+"""`loop init`, `next`, `run`, `skip`, `adopt` and `status` of systems: what is answered, and what is written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.projects import GOOD, Done, Sample, loop
+
+STATE = Path(__file__).parent.parent / "samples" / "loop-state.json"
+SKILLS = ("entry-portal", "requirements", "spec", "estimation", "triage")
+PAPERS = ("DREAM-STATE", "REQUIREMENTS", "FEATURESPEC", "ESTIMATE", "TRIAGE")
+INIT = "".join(
+    f"""\
+[[step]]
+role = "skill"
+skill = "{skill}"
+edits = [{{ path = "docs/systems/sys-001/{paper}.md", content = "# {skill}\\n\\nIt is said here.\\n" }}]
+result = {{ status = "done", summary = "{skill} done", references = ["README.md"] }}
+"""
+    for skill, paper in zip(SKILLS, PAPERS, strict=True)
+)
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    made = Sample.create(tmp_path / "shop", scenario=GOOD + INIT)
+    assert made.loop("queue", "add", "Work Orders", "--capability", "take", "--capability", "list").code == 0
+    return made
+
+
+def answered(done: Done, code: int = 0) -> Any:  # noqa: ANN401 - JSON
+    assert done.code == code, (done.out, done.err)
+    return done.data
+
+
+def memory(sample: Sample) -> Path:
+    return sample.repo.path / "domain-memory" / "shop"
+
+
+def edit(file: Path, **keys: object) -> None:
+    file.write_text(json.dumps({**json.loads(file.read_text()), **keys}, indent=2, ensure_ascii=False) + "\n")
+
+
+def test_a_system_is_claimed_with_a_branch_and_a_workspace(sample: Sample) -> None:
+    made = answered(sample.loop("init", "--next", "--json"))
+    loop_id = made.pop("loop")
+    assert made == {
+        "system": "sys-001",
+        "branch": "feature/system-work-orders",
+        "worktree": ".worktrees/system-work-orders",
+        "state": "INIT",
+    }
+    assert sample.repo.git("rev-parse", "feature/system-work-orders") == sample.repo.git("rev-parse", "HEAD")
+    assert (sample.repo.path / made["worktree"] / "loop.toml").is_file()
+    none = sample.loop("init", "--next")
+    assert (none.code, "no system of shop is ready (0 % complete): sys-001 in-progress" in none.err) == (3, True)
+    taken = sample.loop("init", "sys-001")
+    assert (taken.code, loop_id in taken.err) == (3, True)
+    assert sample.loop("init").code == 2
+
+
+def test_one_transition_is_made_and_handed_over(sample: Sample) -> None:
+    answered(sample.loop("init", "sys-001", "--json"))
+    made = answered(sample.loop("next", "--json"))
+    assert (made["action"], made["from"], made["to"]) == ("EXECUTE_SKILL", "INIT", "SCAFFOLD")
+    log = sample.loop("log").out
+    assert (
+        log.index("session began")
+        < log.index("entry-portal")
+        < log.index("INIT → SCAFFOLD")
+        < log.index("session ended")
+    )
+    state = json.loads((memory(sample) / "systems" / "sys-001" / "loop-state.json").read_text())
+    assert (state["state"], state["skillsUsage"]["spec"], state["skillsUsage"]["deploy"]) == ("SCAFFOLD", 1, 0)
+    assert state["skillsLog"][0]["referencesRead"] == ["README.md"]
+    (handoff,) = (memory(sample) / "sessions").iterdir()
+    assert "| Ended by | cap |" in handoff.read_text()
+    assert sample.repo.git("log", "-1", "--format=%s", "feature/system-work-orders").startswith("docs(sys-001): ")
+    assert sample.loop("status").out.splitlines()[:2] == ["System: Work Orders (sys-001)", "State: SCAFFOLD"]
+    assert "EXECUTE_SKILL (IMPLEMENT architect): SCAFFOLD still needs architect" in sample.loop("explain").out
+
+
+def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
+    answered(sample.loop("init", "sys-001", "--json"))
+    assert sample.loop("skip", "deploy", "--reason", " ").code == 2
+    unknown = sample.loop("skip", "dance", "--reason", "why not")
+    assert (unknown.code, "there is no skill 'dance'" in unknown.err) == (3, True)
+    told = answered(sample.loop("skip", "deploy", "--reason", "a library", "--json"))
+    assert (told["skill"], told["phase"], told["reason"]) == ("deploy", "SHIP", "a library")
+    state = json.loads((memory(sample) / "loop-state.json").read_text())
+    assert state["skillExecution"]["SHIP"]["skipped"] == ["deploy"]
+    journey = [json.loads(line) for line in (memory(sample) / "journey-log.jsonl").read_text().splitlines()]
+    assert [(each["subject"], each["status"], each["reason"]) for each in journey if each["category"] == "skill"] == [
+        ("deploy", "skipped", "a library")
+    ]
+
+
+def test_what_cannot_go_on_says_so_with_its_code(sample: Sample, tmp_path: Path) -> None:
+    assert "no system is under way" in sample.loop("next").err
+    outside = loop(tmp_path, "init", "--next")
+    prompt = "No git repo configured. 'init' to create or 'skip git' to continue without"
+    assert (outside.code, prompt in outside.err) == (4, True)
+    other = Sample.create(tmp_path / "other")
+    assert "the queue of other is empty" in other.loop("run").err
+    answered(other.loop("feedback", "Make it good", "--json"))
+    loops = answered(other.loop("status", "--json"))["loops"]
+    assert "is no system of a queue" in other.loop("next", "--loop", loops[0]["id"]).err
+
+
+# --- what another tool began ----------------------------------------------------------------------------------------
+
+
+def adopted(sample: Sample) -> str:
+    folder = sample.repo.path / "elsewhere" / "orders"
+    folder.mkdir(parents=True)
+    (folder / "loop-state.json").write_text(STATE.read_text())
+    (folder / "config.json").write_text('{"defaultMode": "supervised"}')
+    agents = [{"id": "a-1", "system": "sys-003"}, "?"]
+    locks = [{"resource": "schema", "holder": "a-1"}]
+    (folder / "coordination.json").write_text(json.dumps({"activeAgents": agents, "locks": locks}))
+    done = answered(sample.loop("adopt", str(folder), "--json"))
+    assert (done["kind"], done["state"]) == ("lifecycle", "IMPLEMENT")
+    assert done["remarks"] == [
+        "coordination.json names others at work: a-1 at sys-003",
+        "coordination.json names locks: schema held by a-1",
+    ]
+    assert (folder / "loop-state.json").read_text() == STATE.read_text()
+    return str(done["loop"])
+
+
+def test_a_state_that_another_tool_wrote_is_taken_over_and_told_in_five_lines(sample: Sample) -> None:
+    adopted(sample)
+    assert sample.loop("status").out.splitlines()[:5] == [
+        "System: Work Order Service (sys-002)",
+        "State: IMPLEMENT (capability 3/5: work-order-assignment)",
+        "Failures: 1 (resolved)",
+        "Gates: database ✓, security pending",
+        "Last activity: 2024-01-17T10:30:00Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("loop-state.json", '{"systemId": "sys-002", "systemId": "sys-002"}', "systemId"),
+        (
+            "loop-state.json",
+            STATE.read_text().replace('"IMPLEMENT",', '"COMPLETE",', 1),
+            "there is nothing to go on with",
+        ),
+        ("config.json", "{", "config.json: is not JSON"),
+        ("config.json", "[]", "config.json: expected a JSON object"),
+        ("config.json", '{"defaultMode": "wild"}', "config.json: defaultMode: expected one of autonomous"),
+    ],
+)
+def test_what_is_wrong_beside_or_in_it_is_one_sentence(sample: Sample, name: str, text: str, says: str) -> None:
+    folder = sample.repo.path / "orders"
+    folder.mkdir()
+    (folder / "loop-state.json").write_text(STATE.read_text())
+    (folder / name).write_text(text)
+    done = sample.loop("adopt", str(folder))
+    assert (done.code, says in done.err, done.err.count("\n")) == (2, True, 1), done.err
+
+
+# --- a person's edit of loop-state.json -------------------------------------------------------------------------------
+
+
+def under_way(sample: Sample) -> Path:
+    """In SCAFFOLD, with one transition made."""
+    answered(sample.loop("init", "sys-001", "--json"))
+    answered(sample.loop("next", "--json"))
+    return memory(sample) / "loop-state.json"
+
+
+def test_an_edit_that_is_legal_is_taken_in_and_one_that_is_not_is_refused(sample: Sample) -> None:
+    file = under_way(sample)
+    edit(file, state="VERIFY")
+    refused = sample.loop("next")
+    assert (refused.code, "state: VERIFY is past SCAFFOLD, whose checks have not passed" in refused.err) == (3, True)
+    edit(file, branch="feature/other")
+    wrong = sample.loop("next")
+    assert (wrong.code, "loop-state.json: branch: only `state` may be edited" in wrong.err) == (2, True)
+    edit(file, branch="feature/system-work-orders", state="INIT")
+    other = memory(sample) / "systems" / "sys-001" / "loop-state.json"
+    edit(other, state="SCAFFOLD" if json.loads(other.read_text())["state"] == "INIT" else "IMPLEMENT")
+    both = sample.loop("next")
+    assert (both.code, "both were edited" in both.err) == (2, True)
+    other.write_text((sample.repo.path / ".loop" / "lifecycle").rglob("loop-state.json").__next__().read_text())
+    sample.loop("next")
+    assert "a file says" in (log := sample.loop("log").out)
+    assert 'state is "INIT"' in log
