@@ -149,6 +149,13 @@ def test_a_branch_that_somebody_pushed_to_needs_a_person() -> None:
     )
 
 
+def test_what_was_merged_at_another_commit_than_the_approved_one_is_not_complete() -> None:
+    played = lc.world(merges(lc.seen(state="merged", head=Commit("theirs"), merged_as=Commit("m"))))
+    approved = played.state.landed
+    assert played.reason == f"The pull request was merged at theirs, and {approved} was approved"
+    assert played.stage == "BLOCKED"
+
+
 def test_who_asks_for_changes_takes_the_approval_back() -> None:
     asked = (
         Opinion(by="lee", said="approved", at="2", inside=True),

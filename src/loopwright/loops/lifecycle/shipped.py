@@ -41,6 +41,9 @@ def _read(state: LifecycleState, event: Answer) -> LifecycleState:
     """Of a merge that was asked for, or of one that a person makes."""
     event = expected(state, event, PullRequestSeen)
     seen = event.seen
+    if seen.state == "merged" and seen.head not in (NO_COMMIT, state.landed):
+        why = f"The pull request was merged at {seen.head[:12]}, and {state.landed[:12]} was approved"
+        return blocked(state, "proposal", why, "Look at what was merged: nothing here has verified it. Then cancel.")
     if seen.state == "merged":
         return onward(replace(state, proposal=seen, merged=seen.merged_as or state.landed, back_offs=0))
     if seen.onto and seen.head == state.landed:
