@@ -307,7 +307,7 @@ def test_a_person_may_say_beforehand_that_the_scaffold_is_trusted() -> None:
 def test_a_scaffold_that_was_rejected_is_made_again_and_may_do_without() -> None:
     played = scaffolding(*MANIFEST)
     played.play(lc.gate("protected", lc.rejects("no new runner")))
-    assert (played.stage, played.state.scaffolded, played.asked(Combine)) == ("COMPLETE", (), [])
+    assert (played.stage, played.state.grounded, played.asked(Combine)) == ("COMPLETE", (), [])
     assert played.asked(RunAgent, skill="scaffold")[1].brief.answers == (
         "A person rejected the gate protected: no new runner",
     )

@@ -129,7 +129,7 @@ def test_what_the_target_has_by_now_may_be_in_conflict_and_is_mended() -> None:
 
 def test_a_merge_that_is_brought_in_keeps_what_a_person_approved_of_the_scaffold() -> None:
     played = lc.at("SHIP")
-    played.state = replace(played.state, scaffolded=("pyproject.toml",))
+    played.state = replace(played.state, grounded=((Commit("approved"), "pyproject.toml"),))
     played.play(merges(MOVED))
     (ground,) = played.asked(Combine, step="ground")
     assert (ground.base, [path for _, path in ground.keep]) == ("main-2", ["pyproject.toml"])

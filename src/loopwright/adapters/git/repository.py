@@ -82,6 +82,16 @@ def texts_at(
     return tuple(found.get(path) for path in paths)
 
 
+def commits_on(top: Path, env: Mapping[str, str], branch: str, since: str) -> tuple[str, tuple[str, ...]] | None:
+    """Where a branch stands that has come on since a commit, and the files that differ; None: it has not."""
+    git = persons_git(env, top)
+    said = git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"refs/heads/{branch}^{{commit}}")
+    tip = readable(said.out).strip()
+    if said.code != 0 or tip == since or not is_part_of(top, env, since, tip):
+        return None
+    return tip, tuple(git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", since, tip))
+
+
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:
     """Whether the history of `tip` has the commit; of one that is not there, nobody can say so."""
     git = persons_git(env, top)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.faults import engine_finding
-from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import captured
-from loopwright.loops.lifecycle.flow import moved, onward
+from loopwright.loops.lifecycle.flow import judged_by, moved, onward
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
 
@@ -65,4 +65,25 @@ def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
         every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
         state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:], reviewed=NO_COMMIT)
     state = moved(replace(state, phase=to, failure=None), to)
-    return replace(state, skills=(), findings=())
+    return anew(replace(state, skills=(), findings=()))
+
+
+def anew(state: LifecycleState) -> LifecycleState:
+    """No loop within goes on from what it began with: that is not what is there any more."""
+    return replace(state, maker=replace(state.maker, over=True), reviews=replace(state.reviews, over=True))
+
+
+def taken_in(state: LifecycleState, commit: Commit, paths: tuple[str, ...]) -> LifecycleState:
+    """What a person committed on the system's branch is its work from now on; of what judges, theirs does."""
+    return anew(
+        replace(
+            state,
+            tip=commit,
+            landed=commit,
+            landed_tip=commit,
+            checked=NO_COMMIT,
+            looked=NO_COMMIT,
+            grounded=judged_by(state, commit, paths),
+            regrounds=True,
+        )
+    )

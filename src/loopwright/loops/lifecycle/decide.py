@@ -166,12 +166,11 @@ def _suite(state: LifecycleState) -> RunChecks:
 
 def _ground(state: LifecycleState) -> Combine:
     """What judges, with what a person approved of the scaffold: nothing else of it judges anything."""
-    paths = state.scaffolded
     return Combine(
         key=step_key(state),
         base=state.onto or state.plan.base,
         commits=(),
-        keep=tuple((state.tip, path) for path in paths),
+        keep=state.grounded,
         label=f"{state.turn}-ground",
         why="what a person approved of the scaffold judges from here on",
     )

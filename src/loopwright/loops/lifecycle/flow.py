@@ -10,7 +10,7 @@ from typing import TypeVar
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answer
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.model import NO_COMMIT, Finding
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling
 from loopwright.loops.hooks import refusal
@@ -40,6 +40,8 @@ def onward(state: LifecycleState) -> LifecycleState:
     """The next step of the present state, or the transition out of it."""
     if _queue_is_behind(state, state.phase):
         return begun(state, Step.TELL)
+    if state.regrounds:
+        return begun(replace(state, regrounds=False), Step.GROUND)
     if state.phase is Stage.SHIP:
         return _shipped(state)
     if missing := missing_skills(state):
@@ -93,10 +95,14 @@ def _ground(state: LifecycleState) -> LifecycleState | None:
     if gate.ruling is Ruling.REJECTED:
         return failed(state, "gate-rejection", (rejection(gate),))
     if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
-        paths = (*state.scaffolded, *(change.path for change in gate.because))
-        state = replace(gating.closed(state, gate), scaffolded=tuple(dict.fromkeys(paths)))
-        return begun(state, Step.GROUND)
+        kept = judged_by(state, gate.commit or state.tip, tuple(change.path for change in gate.because))
+        return begun(replace(gating.closed(state, gate), grounded=kept), Step.GROUND)
     return c.at_the_gate(state)
+
+
+def judged_by(state: LifecycleState, commit: Commit, paths: tuple[str, ...]) -> tuple[tuple[Commit, str], ...]:
+    """With these files as they are in this commit, whatever is done to them later."""
+    return (*(each for each in state.grounded if each[1] not in paths), *((commit, path) for path in paths))
 
 
 def missing_skills(state: LifecycleState) -> tuple[str, ...]:
@@ -284,11 +290,11 @@ def _without_details(history: tuple[Failure, ...], fix: str, hypothesis: str) ->
 def decided(state: LifecycleState, failure: Failure) -> LifecycleState:
     """In FAILED: tried again, or a person is needed."""
     if state.rechecking and seen_before(state.episode, failure.mark) > 1:
-        return blocked(state, "retries", "It still fails as it did before", ask_of(failure))
+        return blocked(state, "retries", "It still fails as it did before", ask_of(state, failure))
     reason = escalates(failure, state.episode, state.retries, state.total, state.allowance)
     if reason is not None:
         cause, why = reason
-        return blocked(state, cause, why, ask_of(failure, cause))
+        return blocked(state, cause, why, ask_of(state, failure, cause))
     return going(
         replace(state, retries=state.retries + 1),
         Stage.RETRY,
@@ -296,7 +302,7 @@ def decided(state: LifecycleState, failure: Failure) -> LifecycleState:
     )
 
 
-def ask_of(failure: Failure, cause: Cause = "retries") -> str:
+def ask_of(state: LifecycleState, failure: Failure, cause: Cause = "retries") -> str:
     where = f" ({failure.file}{f':{failure.line}' if failure.line else ''})" if failure.file else ""
     asks = {
         "security": f"Decide on the security finding{where}: mend it, or take the code out.",
@@ -304,7 +310,8 @@ def ask_of(failure: Failure, cause: Cause = "retries") -> str:
         "external": "Bring back what it depends on, or take the dependency out.",
         "circular": f"Find a fix that does not break the other{where}: two fixes undo each other.",
     }
-    return asks.get(cause, f"Mend what fails{where} on branch work of this system, or say how.")
+    mend = f"Mend what fails{where} and commit it on the branch {state.plan.branch}, or say how it is to be mended."
+    return asks.get(cause, mend)
 
 
 def blocked(state: LifecycleState, cause: Cause, reason: str, ask: str) -> LifecycleState:

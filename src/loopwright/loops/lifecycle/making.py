@@ -45,8 +45,12 @@ def maker_params(state: LifecycleState) -> str:
 
 
 def landed_before(state: LifecycleState) -> LandedBefore:
-    """Tests of earlier capabilities stay as they landed. Before the first there are none."""
-    return LandedBefore(commit=state.landed, allow=state.course.released) if state.done else LandedBefore()
+    """Tests of earlier capabilities stay as they landed. Before the first there are none; and what one that is made
+    again made itself, it may change."""
+    if not state.done:
+        return LandedBefore()
+    own = tuple(file for name, file in state.made if name == state.current)
+    return LandedBefore(commit=state.landed, words=own, allow=state.course.released)
 
 
 def early_trust(state: LifecycleState) -> Trust:

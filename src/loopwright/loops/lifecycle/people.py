@@ -8,12 +8,12 @@ from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.kernel.model import NO_COMMIT, Outcome
+from loopwright.kernel.model import NO_COMMIT, Commit, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
 from loopwright.loops.lifecycle import gating
-from loopwright.loops.lifecycle.backwards import sent_back, set_back
+from loopwright.loops.lifecycle.backwards import sent_back, set_back, taken_in
 from loopwright.loops.lifecycle.failures import seen_before
 from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, moved, onward
 from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
@@ -193,12 +193,24 @@ def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
             names = ", ".join(gate.gate for gate in gating.blocking(state))
             why = f"The gate {names} was not decided in time"
             return blocked(c.steered(state, station=None), "gate-timeout", why, f"Decide on {names}.")
+        case "branch":
+            return _committed(state, event)
         case "proposal":
             if state.course.station is not Station.GATE:
                 raise refusal(state, event, "nothing is waited for there")
             return blocked(c.steered(state, station=None), "proposal", event.value, PUT_BACK)
         case _:
             raise refusal(state, event, f"{event.subject!r} cannot be changed from outside")
+
+
+def _committed(state: LifecycleState, event: StateEdited) -> LifecycleState:
+    """What a person put on the branch while nothing was proposed yet. What is under way is begun again with it."""
+    if state.resumes_at in (Stage.SHIP, Stage.COMPLETE):
+        raise refusal(state, event, "the branch is proposed to be merged; what comes to it now is told by the forge")
+    told = json.loads(event.value)
+    state = taken_in(state, Commit(told["commit"]), tuple(told["paths"]))
+    waits = state.course.station in (Station.ESCALATED, Station.CLARIFY)
+    return state if waits else onward(c.entered(state, state.phase))
 
 
 def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:

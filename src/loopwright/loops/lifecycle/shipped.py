@@ -100,7 +100,7 @@ def _updated(state: LifecycleState, event: Answer) -> LifecycleState:
         found = tuple(identify(conflict_finding(path, "what the target has by now")) for path in paths)
         return failed(state, "merge", found)
     state = replace(state, tip=event.commit, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
-    return begun(state, Step.GROUND) if state.scaffolded else onward(state)
+    return begun(state, Step.GROUND) if state.grounded else onward(state)
 
 
 def _deployed(state: LifecycleState, event: Answer) -> LifecycleState:

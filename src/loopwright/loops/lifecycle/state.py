@@ -201,7 +201,8 @@ class LifecycleState:
     asked: str = ""  # when, by the clock of the forge
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
-    scaffolded: tuple[str, ...] = ()  # what a person approved of the scaffold: it judges
+    grounded: tuple[tuple[Commit, str], ...] = ()  # what a person approved, or made, of what judges: where, and which
+    regrounds: bool = False  # what judges is to be made anew
     held_on: str = ""  # the branch with what was held back
     merged: Commit = NO_COMMIT
     deployed: bool = False

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from loopwright.adapters.files import read_regular
+from loopwright.adapters.git.repository import commits_on
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
@@ -17,6 +18,7 @@ from loopwright.loops.lifecycle.files import shown_copy, state_paths
 from loopwright.loops.lifecycle.loop_state import StateEdit, edit_of
 from loopwright.loops.lifecycle.loop_state_view import render_loop_state
 from loopwright.loops.lifecycle.past import LifecyclePast
+from loopwright.loops.lifecycle.states import Stage
 
 _LARGEST = 4 << 20  # bytes
 
@@ -33,6 +35,21 @@ async def with_edit(project: Project, seen: View, by: str, failed: Callable[[str
         said = StateEdited(subject="state", value=json.dumps(state), by=by)
         return await take_in(project, seen, said, failed) or seen
     return seen
+
+
+async def with_commits(project: Project, seen: View, by: str, failed: Callable[[str], None]) -> View:
+    """The system with what somebody committed on its branch while nobody drove it: nothing of that is lost, and it is
+    what the work goes on from. Where it is proposed already, the forge tells of it."""
+    state = seen.now.state
+    if state.resumes_at in (Stage.SHIP, Stage.COMPLETE) or seen.now.flights:
+        return seen
+    found = commits_on(project.root, project.environ, state.plan.branch, state.landed)
+    if found is None:
+        return seen
+    tip, paths = found
+    failed(f"{state.plan.branch} has come on to {tip[:12]} by your own hand: the work goes on from there")
+    said = StateEdited(subject="branch", value=json.dumps({"commit": tip, "paths": paths}), by=by)
+    return await take_in(project, seen, said, failed) or seen
 
 
 def _edits(project: Project, seen: View) -> Iterator[tuple[str, StateEdit]]:
