@@ -176,13 +176,17 @@ def test_a_fix_that_changes_nothing_or_only_what_is_unrelated_is_a_failure() -> 
         lc.check("lint", lc.red("lint")),
         lc.on(Checkpoint, stray, step="record-fix"),
     )
-    assert [each.error for each in played.state.history] == [
-        "src/a.py:3 - boom",
-        "The fix changed nothing but src/z.py",
+    assert [(each.error, each.fix) for each in played.state.history] == [
+        ("src/a.py:3 - boom", "The fix changed nothing but src/z.py"),
+        ("src/a.py:3 - boom", "implement is done"),
     ]
     assert played.stage == "COMPLETE"
+    told = played.asked(RunAgent, step="fix")[1].brief.findings
+    assert [each.issue for each in told] == ["boom", "The fix changed nothing but src/z.py"]
     bare = lc.world(lc.check("lint", lc.red("lint")), lc.on(Checkpoint, replace(stray, dropped=()), step="record-fix"))
-    assert bare.state.history[1].error == "The fix changed nothing"
+    assert bare.state.history[0].fix == "The fix changed nothing"
+    never = lc.world(lc.check("lint", lc.red("lint")), lc.on(Checkpoint, stray, step="record-fix", times=None))
+    assert never.reason == "The same failure came up 3 times in a row"
 
 
 def test_a_fix_that_does_not_end_well_is_a_failure() -> None:
@@ -191,7 +195,7 @@ def test_a_fix_that_does_not_end_well_is_a_failure() -> None:
         lc.on(RunAgent, lc.crashes(1), step="fix"),
         lc.on(RunAgent, lc.crashes(2), step="fix"),
     )
-    assert played.state.history[1].error == "The fix did not end well: crashed: segfault c"
+    assert played.state.history[0].fix == "The fix did not end well: crashed: segfault c"
     assert played.stage == "COMPLETE"
 
 
@@ -199,7 +203,7 @@ def test_a_fix_that_breaks_something_else_is_another_failure() -> None:
     played = lc.world(lc.check("lint", lc.red("lint")), lc.on(RunChecks, lc.red("test", "broken"), step="suite"))
     assert [(each.sort, each.attempt, each.fix) for each in played.state.history] == [
         ("lint", 0, "implement is done"),
-        ("tests", 0, ""),
+        ("tests", 0, "implement is done"),
     ]
     assert (played.stage, played.state.total) == ("COMPLETE", 2)
 

@@ -129,7 +129,7 @@ def test_what_was_tried_so_far_is_told_in_lines() -> None:
         7,
     )
     told = closing.so_far(lc.at("REVIEW", rule).state)
-    assert (told[0], told[-1]) == ("2 earlier failures", "VERIFY: src/a.py:3 - mn")
+    assert (told[0], told[-1]) == ("2 earlier failures", "VERIFY: src/a.py:3 - mn; implement is done")
 
 
 def test_what_was_taken_untested_is_owed() -> None:

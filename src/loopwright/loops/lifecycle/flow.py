@@ -230,7 +230,7 @@ def _settled(state: LifecycleState) -> LifecycleState:
     return replace(
         state,
         failure=None,
-        history=tuple(_resolved(each) for each in state.history),
+        history=tuple(_resolved(each, state.fixed) for each in state.history),
         retries=0,
         episode=(),
         back_offs=0,
@@ -242,8 +242,11 @@ def _settled(state: LifecycleState) -> LifecycleState:
     )
 
 
-def _resolved(failure: Failure) -> Failure:
-    return failure if failure.resolved else replace(failure, resolved=True, findings=(), trace="")
+def _resolved(failure: Failure, fix: str) -> Failure:
+    """What was done last is what did it."""
+    if failure.resolved:
+        return failure
+    return replace(failure, resolved=True, findings=(), trace="", fix=failure.fix or fix)
 
 
 # --- what went wrong ------------------------------------------------------------------------------------------------

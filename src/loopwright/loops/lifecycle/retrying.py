@@ -31,7 +31,8 @@ def retried(state: LifecycleState, event: Answer) -> LifecycleState:
         case AgentReported():
             return begun(replace(state, fixed=event.report.summary or "a fix without a word"), Step.RECORD_FIX)
         case AgentFailed():
-            return failed(state, "skill", (engine_finding("fix", f"The fix did not end well: {c.sentence_of(event)}"),))
+            why = f"The fix did not end well: {c.sentence_of(event)}"
+            return _fails_as_before(replace(state, fixed=why), why)
         case Checkpointed():
             return _recorded(state, event)
         case ChecksReported():
@@ -66,12 +67,21 @@ def diagnosis(report: AgentReport) -> str:
     return "\n".join(line for line in lines if line)[:4_000]
 
 
+def _fails_as_before(state: LifecycleState, why: str) -> LifecycleState:
+    """No fix was made: it is the same failure once more, and whoever is next hears what came of this one."""
+    failure = state.failure
+    if failure is None:
+        raise AssertionError("nothing failed")
+    state = failed(state, failure.sort, failure.findings, failure.checks)
+    return replace(state, findings=(*failure.findings, engine_finding("fix", why)))
+
+
 def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     """What else it changed is not taken, and is told."""
     state = replace(state, strayed=event.dropped)
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
-        return failed(state, "skill", (engine_finding("nothing-changed", told),))
+        return _fails_as_before(replace(state, fixed=told), told)
     state = _with_pieces(state, event.commit)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
