@@ -70,6 +70,7 @@ from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, Pu
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle.limits import LifecycleLimits
 from loopwright.loops.lifecycle.machine import LIFECYCLE
+from loopwright.loops.lifecycle.skills import JUDGES
 from loopwright.loops.lifecycle.state import LifecycleParams, LifecycleState, SystemFacts
 from loopwright.loops.lifecycle.states import Stage
 from tests.loops.harness import taken, with_key
@@ -410,7 +411,8 @@ class World:
         key = action.key
         match action:
             case RunAgent():
-                return reports(summary=f"{action.skill} is done")
+                verdict = Verdict.PASS if action.skill in JUDGES else None
+                return reports(summary=f"{action.skill} is done", verdict=verdict)
             case RunChecks():
                 passed = tuple(CheckResult(name=name, passed=True, tests=3) for name in action.names or CHECKS)
                 tree = Tree(self.ledger.trees[action.commit])

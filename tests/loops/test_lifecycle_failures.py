@@ -12,6 +12,7 @@ from loopwright.kernel.events import AgentFailed, Announced, Checkpointed, Check
 from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Key, Severity, Tree, Verdict
 from loopwright.loops.lifecycle.blocked_message import blocked_message, escalation_record
 from loopwright.loops.lifecycle.failures import SEVERITIES, captured
+from loopwright.loops.lifecycle.limits import LifecycleLimits
 from loopwright.loops.lifecycle.states import Stage
 from tests.loops import lifecycle as lc
 
@@ -265,10 +266,16 @@ def test_continue_grants_and_never_resets() -> None:
     played.say(lc.says("continue", count=2))
     assert (played.state.phase, played.state.allowance.same, played.state.total) == ("RETRY", 4, 3)
     played.play()
-    assert (played.state.total, played.state.retries) == (4, 3)  # three retries are all there are
-    assert played.reason == "Max retries exceeded"
+    assert (played.state.total, played.state.retries, played.state.allowance.retries) == (5, 4, 4)  # two more were made
+    assert played.reason == "The same failure came up 5 times in a row"
     played.say(lc.says("continue", count=1)).play()
-    assert (played.state.total, played.state.allowance.retries) == (5, 4)
+    assert (played.state.total, played.state.allowance.retries) == (6, 5)
+
+
+def test_who_resumes_grants_what_is_used_up_for_what_comes_later() -> None:
+    played = lc.world(always(), limits=LifecycleLimits(max_total_failures=3))
+    played.say(lc.says("resume"))
+    assert played.state.allowance.failures == 6
 
 
 def test_revise_begins_the_counts_anew_with_new_guidance() -> None:
@@ -312,7 +319,7 @@ def test_new_limits_move_what_was_granted() -> None:
     played = lc.world(always())
     played.say(lc.says("continue", count=2))
     played.say(ConfigChanged(digest="d", settings="{}", limits='{"max_retries": 5}'))
-    assert (played.state.allowance.retries, played.state.allowance.same) == (5, 4)
+    assert (played.state.allowance.retries, played.state.allowance.same) == (6, 4)
 
 
 def test_only_what_is_offered_is_answered() -> None:

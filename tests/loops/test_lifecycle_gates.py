@@ -181,7 +181,7 @@ def test_a_no_to_the_specification_has_it_written_again() -> None:
     assert (played.stage, played.moves[0]) == ("COMPLETE", "INIT>SCAFFOLD")
 
 
-def test_what_was_rejected_and_is_still_there_is_a_failure_and_never_gone_past() -> None:
+def test_what_was_rejected_and_is_still_there_is_asked_about_anew_and_never_gone_past() -> None:
     same = lc.on(RunLoop, LoopEnded(key=NO_KEY, outcome=Outcome(ending=Ending.VERIFIED)), step="implement")
     played = lc.at("IMPLEMENT", capabilities=("take",), mode="autonomous")
     played.play(
@@ -190,8 +190,10 @@ def test_what_was_rejected_and_is_still_there_is_a_failure_and_never_gone_past()
         replace(same, times=None),
         NOBODY,
     )
-    assert played.reason == "The same failure came up 3 times in a row"
-    assert {each.sort for each in played.state.history} == {"gate-rejection"}
+    # Made again it is another tree, and so another question: nothing goes past it.
+    noes = [each for each in played.state.course.gates if each.gate == "database"]
+    assert [each.ruling for each in noes] == ["rejected", "open"]
+    assert played.waits_for() == ["database"]
     assert "IMPLEMENT>TEST" not in played.moves
 
 
@@ -359,17 +361,18 @@ def test_what_a_person_rejected_of_it_is_a_failure_where_it_is_still_needed() ->
     assert played.state.history[-1].sort == "gate-rejection"
 
 
-@pytest.mark.parametrize("what", ["protected", "untested"])
-def test_what_a_person_approved_in_a_part_is_not_asked_again(what: str) -> None:
-    if what == "protected":
-        outcome = Outcome(ending=Ending.VERIFIED, approved=HELD)
-        said = judged(claim=NEEDED)
-    else:
-        outcome = Outcome(ending=Ending.ACCEPTED)
-        said = judged(canary=Canary(said="unread", sentence="no check reads it"))
+def test_what_a_person_approved_in_a_part_is_not_asked_again() -> None:
+    outcome = Outcome(ending=Ending.VERIFIED, approved=HELD)
     played = lc.World(lc.on(RunLoop, LoopEnded(key=NO_KEY, outcome=outcome), step="implement"))
-    played.play(lc.check("lint", said))
-    assert (played.stage, played.asked(AwaitGate, gate=what)) == ("COMPLETE", [])
+    played.play(lc.check("lint", judged(claim=NEEDED)))
+    assert (played.stage, played.asked(AwaitGate, gate="protected")) == ("COMPLETE", [])
+
+
+def test_that_nothing_notices_one_change_says_nothing_of_another() -> None:
+    taken = LoopEnded(key=NO_KEY, outcome=Outcome(ending=Ending.ACCEPTED))
+    played = lc.World(lc.on(RunLoop, taken, step="implement"))
+    played.play(lc.check("lint", judged(canary=Canary(said="unread", sentence="no check reads it"))))
+    assert len(played.asked(AwaitGate, gate="untested")) == 1
 
 
 def test_that_no_test_notices_the_change_is_told_to_whoever_writes_the_tests_and_is_no_failure() -> None:

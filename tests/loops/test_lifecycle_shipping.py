@@ -120,7 +120,7 @@ def test_what_the_target_has_by_now_may_be_in_conflict_and_is_mended() -> None:
     assert (played.stage, played.state.ground) == ("COMPLETE", "main-2")
     steps = [each.key.step for each in played.actions]
     begin = steps.index("record-fix")
-    assert steps[begin : begin + 6] == ["record-fix", "suite", "tell", "move", "update", "check"]
+    assert steps[begin : begin + 6] == ["record-fix", "suite", "tell", "move", "update", "reviews"]
     again = played.asked(Combine, step="update")[1]
     assert again.commits == (played.asked(RunChecks, step="suite")[0].commit,)  # the fix, with what the target has
     bare = lc.on(Combine, lambda action: replace(conflicts(action), conflicts=()))

@@ -289,7 +289,12 @@ def test_a_skill_that_judges_decides_by_its_no_and_by_what_is_grave() -> None:
     assert lc.world(lc.skill("code-review", lc.reports(mild, verdict=Verdict.FAIL))).state.total == 1
     assert lc.world(lc.skill("code-review", lc.reports(verdict=Verdict.FAIL))).state.total == 1
     assert lc.world(lc.skill("code-review", lc.reports(lc.finding("hole"), verdict=Verdict.PASS))).state.total == 1
-    assert lc.world(lc.skill("code-review", lc.reports(lc.finding("hole")))).state.total == 0
+    assert lc.world(lc.skill("code-review", lc.reports(lc.finding("hole")))).state.total == 1
+    assert lc.world(lc.skill("security-audit", lc.reports(lc.finding("hole")))).reason.startswith("A security finding")
+    unsaid = lc.world(lc.skill("code-validation", lc.reports()))
+    assert unsaid.state.history[0].error == "code-validation gave no verdict: it has to say pass or fail"
+    mended = lc.world(lc.skill("code-validation", lc.reports(mild, verdict=Verdict.FAIL)))
+    assert [each.key.step for each in mended.asked(RunAgent, step="fix")] == ["fix"]  # it is not just asked again
 
 
 def test_an_agent_that_crashes_is_respawned_once_and_then_has_failed() -> None:

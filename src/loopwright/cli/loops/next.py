@@ -15,6 +15,7 @@ from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden
 from loopwright.loops.lifecycle.decision import decision
+from loopwright.loops.lifecycle.machine import stage_shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +57,8 @@ def command(here: Here, *, loop_id: str, unattended: bool, as_json: bool) -> int
         moved = after.transitions > before.transitions
         answer = NextAnswer(
             action=told.action if moved else decision(after).action,
-            from_=before.phase.value,
-            to=after.phase.value,
+            from_=stage_shown(before).value,
+            to=stage_shown(after).value,
             why=turn.why if moved else decision(after).why,
             gate=decision(after).gate or None,
             skill=told.skill or None,

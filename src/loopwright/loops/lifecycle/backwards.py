@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.kernel.changing import replace
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import NO_COMMIT, Commit
+from loopwright.kernel.proposals import PullRequest
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
@@ -28,7 +29,7 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
     if NORMAL.index(stage) < NORMAL.index(Stage.IMPLEMENT):
         again = moved(replace(state, phase=stage), stage)
         return onward(replace(again, skills=(), findings=(told,)))
-    state = _reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}")
+    state = unshipped(_reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}"))
     return onward(replace(moved(replace(state, phase=Stage.IMPLEMENT), Stage.IMPLEMENT), findings=(told,)))
 
 
@@ -65,7 +66,12 @@ def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
         every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
         state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:], reviewed=NO_COMMIT)
     state = moved(replace(state, phase=to, failure=None), to)
-    return anew(replace(state, skills=(), findings=()))
+    return anew(unshipped(replace(state, skills=(), findings=())))
+
+
+def unshipped(state: LifecycleState) -> LifecycleState:
+    """What is made from here on is proposed, approved, merged and deployed like all else, whatever was before."""
+    return replace(state, proposal=PullRequest(), merged=NO_COMMIT, deployed=False, papers=NO_COMMIT, requested=())
 
 
 def anew(state: LifecycleState) -> LifecycleState:

@@ -29,7 +29,7 @@ from loopwright.loops.lifecycle.flow import queue_status, skill_now
 from loopwright.loops.lifecycle.making import landed_before, maker_params, review_params
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.shipping import SHIPPING, told
-from loopwright.loops.lifecycle.skills import SKILLS, folder_of
+from loopwright.loops.lifecycle.skills import JUDGES, SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 
@@ -58,6 +58,7 @@ def _skill(state: LifecycleState) -> Action:
         brief=for_skill(state, name),
         start=work_of(state),
         writes=True,
+        needs_verdict=name in JUDGES,
         workspace=state.plan.workspace,
         why=why,
     )

@@ -8,7 +8,6 @@ from typing import Literal
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.blocked_message import held_up
-from loopwright.loops.lifecycle.failures import escalates
 from loopwright.loops.lifecycle.flow import missing_skills
 from loopwright.loops.lifecycle.skills import PRIMARY
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -39,11 +38,10 @@ def decision(state: LifecycleState) -> NextAction:
         why = "; ".join(gate.why for gate in gating.blocking(state))
         return NextAction(action="WAIT_FOR_APPROVAL", gate=names, why=why)
     if state.phase is Stage.FAILED and state.failure is not None:
-        reason = escalates(state.failure, state.episode, state.retries, state.total, state.allowance)
-        if reason is None:
-            why = f"retries are left ({state.retries} of {state.allowance.retries} made)"
-            return NextAction(action="RETRY", state=state.failure.stage.value, why=why)
-        return NextAction(action="ESCALATE", state=Stage.BLOCKED.value, why=reason[1])
+        to = state.heading
+        if to.to is Stage.RETRY:
+            return NextAction(action="RETRY", state=state.failure.stage.value, why=to.why)
+        return NextAction(action="ESCALATE", state=Stage.BLOCKED.value, why=to.why)
     return _executes(state)
 
 

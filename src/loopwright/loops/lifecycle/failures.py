@@ -98,6 +98,7 @@ class Failure:
     outcome: str = ""
     resolved: bool = False
     escalated: bool = False
+    judged: bool = False  # a skill said no to the work: whoever makes it mends it, before the skill is asked again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

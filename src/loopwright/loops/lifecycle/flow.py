@@ -5,6 +5,7 @@ A state is left in this order: its skills are done, its checks pass, its gates a
 
 from __future__ import annotations
 
+import shlex
 from typing import TypeVar
 
 from loopwright.kernel.changing import replace
@@ -48,10 +49,6 @@ def onward(state: LifecycleState) -> LifecycleState:
         return _with_skill(state, missing[0])
     if state.phase is Stage.COMPLETE:
         return begun(state, Step.WEIGH)
-    if state.phase is Stage.REVIEW and state.reviewed != state.tip:
-        if artifacts(state):
-            return begun(state, Step.REVIEWS)
-        state = replace(state, reviewed=state.tip)
     if (verified := _verified(state)) is not None:
         return verified
     state = replace(state, checked=state.tip)
@@ -63,6 +60,10 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
     """Before anything is left, or merged: checked, looked at, approved, landed. None: all of it is so."""
     if state.phase is Stage.SCAFFOLD and (grounded := _ground(state)) is not None:
         return grounded
+    if state.phase in (Stage.REVIEW, Stage.SHIP) and state.reviewed != state.tip:  # a fix is reviewed, too
+        if artifacts(state):
+            return begun(state, Step.REVIEWS)
+        state = replace(state, reviewed=state.tip)
     if state.checked != state.tip:
         if checks_for(Stage.REVIEW if state.phase is Stage.SHIP else state.phase, state.plan.checks):
             return begun(state, Step.CHECK)
@@ -146,7 +147,7 @@ def _shipped(state: LifecycleState) -> LifecycleState:
 def deploy_command(state: LifecycleState) -> tuple[str, ...]:
     if "deploy" in skipped_in(state, Stage.SHIP):
         return ()
-    return tuple(state.deploy.split()) or state.plan.deploy
+    return tuple(shlex.split(state.deploy)) or state.plan.deploy
 
 
 def _why_left(state: LifecycleState) -> str:

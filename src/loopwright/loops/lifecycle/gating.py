@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 
 from loopwright.kernel.changing import replace
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
@@ -44,9 +44,9 @@ def _due(state: LifecycleState) -> Iterator[GateRecord]:
     for gate, risks in called.items():
         if gate != SECURITY or _is_reached(state, Stage.VALIDATE):
             yield _record(state, gate, risks)
-    always = _always(state)
-    if always and always not in called:
-        yield _record(state, always, ())
+    for gate in _always(state):
+        if gate not in called:
+            yield _record(state, gate, ())
     if state.phase in (Stage.REVIEW, Stage.SHIP):  # what is mended there, or updated, is another tree
         yield _record(state, DEPLOY, ())
 
@@ -57,10 +57,13 @@ def called_for(state: LifecycleState) -> dict[str, tuple[Risk, ...]]:
     return {gate: tuple(risk for risk in state.risks if risk.gate == gate) for gate in gates}
 
 
-def _always(state: LifecycleState) -> str:
-    if state.plan.mode == "supervised" or SUPERVISED.get(state.phase) in state.plan.always:
-        return SUPERVISED.get(state.phase, "")
-    return SECURITY if state.plan.mode == "hybrid" and state.phase is Stage.VALIDATE else ""
+def _always(state: LifecycleState) -> tuple[str, ...]:
+    """By the mode, or since they are named for this system. What has no point of its own is asked with security."""
+    point = SUPERVISED.get(state.phase, "")
+    by_mode = state.plan.mode == "supervised" or (state.plan.mode == "hybrid" and point == SECURITY)
+    named = (point,) if point and (by_mode or point in state.plan.always) else ()
+    others = (each for each in state.plan.always if each not in (*SUPERVISED.values(), DEPLOY))
+    return (*named, *others) if state.phase is Stage.VALIDATE else named
 
 
 def _is_reached(state: LifecycleState, stage: Stage) -> bool:
@@ -71,6 +74,11 @@ def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRe
     """Bound to what called for it; where nothing did, to the whole tree at this point."""
     tree = state.course.lands if state.course.candidate == state.tip and state.course.lands else state.tree
     marks = sorted(risk.mark for risk in risks) or ([tree] if gate == DEPLOY else [state.phase, state.current, tree])
+    # What was said no to and is another tree by now is another question; the same tree stays rejected.
+    noes = sum(
+        each.gate == gate and each.ruling is Ruling.REJECTED and each.tree != tree for each in state.course.gates
+    )
+    marks += [f"after {noes}"] if noes and gate != DEPLOY else []
     digest = hashlib.sha256("\0".join((gate, *marks)).encode(errors="surrogateescape")).hexdigest()[:24]
     why = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     places = f": {counted(len(risks), 'place')} in the change" if risks else ""
@@ -117,7 +125,7 @@ def covered(state: LifecycleState, gate: GateRecord) -> LifecycleState | None:
     """What a person has approved in a part's own loop is approved here, where it is no more than that."""
     allowed, droppable = {*state.approved, *state.course.let_in}, {*state.may_drop, *state.course.may_drop}
     is_known = gate.gate == PROTECTED and set(gate.because) <= allowed and set(gate.dropped) <= droppable
-    if not (is_known or (gate.gate == UNTESTED and state.untested)):
+    if not is_known:  # that nothing notices a change is said of exactly one tree, and so is a yes to it
         return None
     by = "a person, in the loop of the capability"
     same = (gate.gate, gate.evidence)

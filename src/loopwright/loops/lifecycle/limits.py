@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from loopwright.kernel.limits import granted
+from loopwright.kernel.limits import granted, granted_iterations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +30,11 @@ class LifecycleAllowance:
 
 
 def grant(allowance: LifecycleAllowance, retries: int, seen: int, failures: int, more: int) -> LifecycleAllowance:
-    """`more` on every counter at or over its limit. `seen` is how often the open failure has come up."""
+    """`more` on every counter at or over its limit, and never fewer retries than that. `seen` is how often the open
+    failure has come up."""
     return replace(
         allowance,
-        retries=granted(retries, allowance.retries, more),
+        retries=granted_iterations(retries, allowance.retries, more),
         same=granted(seen - 1, allowance.same, more),
         failures=granted(failures, allowance.failures, more),
     )

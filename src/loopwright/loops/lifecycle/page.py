@@ -16,6 +16,7 @@ from loopwright.loops.lifecycle.matrix import MATRIX
 from loopwright.loops.lifecycle.skills import in_order
 from loopwright.loops.lifecycle.state import Earlier, LifecycleParams, LifecycleState, SystemFacts
 from loopwright.loops.lifecycle.states import NORMAL, Stage
+from loopwright.loops.samples import BLOCKED_IT, FINDS, PASSED_IT, PASSES
 
 _SAMPLE = LifecycleParams(
     system=SystemFacts(id="sys-001", name="sample"),
@@ -115,6 +116,7 @@ def lifecycle_walk() -> Walk[LifecycleParams, LifecycleState]:
         shape=_shape,
         within=lambda _state: True,  # of every shape there are few
         when=lambda _state, when: when,
+        verdicts={PASSES: PASSED_IT, FINDS: BLOCKED_IT},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
@@ -19,7 +20,7 @@ from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, 
 from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
 from loopwright.loops.lifecycle.limits import moved as limits_moved
 from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS
-from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step, begun
+from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step, begun, skipped_in
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 _RESUME = Option(choice="resume", label="It is resolved: run again what blocked", prompt="resume: run it again")
@@ -32,6 +33,9 @@ _TARGET = Option(
     choice="target", label="Name the deploy target", how='target --text "npm publish"', needs="the deploy target"
 )
 _SKIP = Option(choice="skip", label="Skip deploy", how='skip --text "why"', needs="why")
+
+
+_BY_RESUMING = 3  # of what is used up; what a person says is resolved is run once more all the same
 
 
 def escalation(state: LifecycleState) -> Escalation:
@@ -61,21 +65,28 @@ def answered(state: LifecycleState, event: Answered) -> LifecycleState:
         case "target":
             if not event.text.strip():
                 raise refusal(state, event, "the deploy target is missing")
+            try:
+                shlex.split(event.text)
+            except ValueError as error:
+                raise refusal(state, event, f"the deploy target is no command: {error}") from error
             return _resumed(replace(state, deploy=event.text.strip()), rechecking=False)
         case "skip":
             skip = SkillSkipped(skill="deploy", reason=event.text.strip(), by=event.by)
             return skipped(state, skip)
         case _:
-            return _resumed(state, rechecking=state.failure is not None)
+            return _resumed(_granted(state, _BY_RESUMING), rechecking=state.failure is not None)
 
 
 def continued(state: LifecycleState, event: Answered) -> LifecycleState:
     """Grants, never resets: agents try again."""
+    return _retried_again(_granted(state, event.count))
+
+
+def _granted(state: LifecycleState, more: int) -> LifecycleState:
     mark = state.failure.mark if state.failure else ""
     seen = seen_before(state.episode, mark)
-    allowance = grant(state.allowance, state.retries, seen, state.total, event.count)
-    state = replace(state, allowance=allowance, episode=state.episode[-seen:] if seen else ())
-    return _retried_again(state)
+    allowance = grant(state.allowance, state.retries, seen, state.total, more)
+    return replace(state, allowance=allowance, episode=state.episode[-seen:] if seen else ())
 
 
 def revised(state: LifecycleState, _: Answered) -> LifecycleState:
@@ -156,9 +167,10 @@ def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
     if not event.reason.strip():
         raise refusal(state, event, "a skip needs a reason")
     here = NORMAL.index(state.resumes_at)
-    stage = next((each for each in NORMAL[here:] if event.skill in REQUIRED[each]), None)
+    needing = (each for each in NORMAL[here:] if event.skill in REQUIRED[each])
+    stage = next((each for each in needing if event.skill not in skipped_in(state, each)), None)
     if stage is None:
-        raise refusal(state, event, f"{event.skill} is not needed from here on")
+        raise refusal(state, event, f"{event.skill} is not needed from here on, or skipped already")
     if stage is state.resumes_at and event.skill in state.skills:
         raise refusal(state, event, f"{event.skill} is done already")
     skip = Skip(stage=stage, skill=event.skill, reason=event.reason.strip(), by=event.by)

@@ -45,7 +45,7 @@ def _diagnosed(state: LifecycleState, event: AgentReported | AgentFailed) -> Lif
     """Without a diagnosis the fix is tried all the same: the failure itself is known."""
     told = diagnosis(event.report) if isinstance(event, AgentReported) else ""
     state = replace(state, diagnosis=told, finished=_with(state.finished, "debug-assist"))
-    if state.failure is not None and state.failure.sort in _OWN:
+    if state.failure is not None and state.failure.sort in _OWN and not state.failure.judged:
         return going(state, state.failure.stage, "it is done again with what was found")
     if state.failure is not None and not state.maker.over and not state.failure.checks:
         return going(state, state.failure.stage, "its loop goes on with what was diagnosed")
@@ -78,7 +78,9 @@ def _fails_as_before(state: LifecycleState, why: str) -> LifecycleState:
 
 def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     """What else it changed is not taken, and is told."""
-    state = replace(state, strayed=event.dropped)
+    if event.dropped:
+        told = f"a fix also touched {', '.join(event.dropped[:5])}, which has nothing to do with it: not taken"
+        state = replace(state, strayed=event.dropped, remarks=(*state.remarks, told))
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return _fails_as_before(replace(state, fixed=told), told)

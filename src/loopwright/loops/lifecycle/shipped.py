@@ -99,7 +99,9 @@ def _updated(state: LifecycleState, event: Answer) -> LifecycleState:
         paths = tuple(path for each in event.conflicts for path in each.paths) or (state.plan.branch,)
         found = tuple(identify(conflict_finding(path, "what the target has by now")) for path in paths)
         return failed(state, "merge", found)
-    state = replace(state, tip=event.commit, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
+    reviewed = event.commit if state.reviewed == state.tip else state.reviewed  # its own change is as it was
+    proposal = replace(state.proposal, onto=NO_COMMIT)
+    state = replace(state, tip=event.commit, onto=onto, ground=onto, reviewed=reviewed, proposal=proposal)
     return begun(state, Step.GROUND) if state.grounded else onward(state)
 
 

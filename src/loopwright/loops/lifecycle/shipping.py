@@ -20,6 +20,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.model import Cleanup
 from loopwright.loops.lifecycle import completing, proposing
+from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import deploy_command
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
 
@@ -57,7 +58,9 @@ def _read(state: LifecycleState) -> ReadPullRequest:
 
 
 def _poll(state: LifecycleState) -> WaitUntil:
-    return WaitUntil(key=step_key(state), delay=state.plan.poll, why="until the pull request is looked at again")
+    """A forge that is away is waited for as everything that is."""
+    delay = BACK_OFFS[state.back_offs - 1] if state.back_offs else state.plan.poll
+    return WaitUntil(key=step_key(state), delay=delay, why="until the pull request is looked at again")
 
 
 def _update(state: LifecycleState) -> Combine:

@@ -23,7 +23,7 @@ from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import Sort
 from loopwright.loops.lifecycle.flow import blocked, failed, onward, skill_now
-from loopwright.loops.lifecycle.skills import SKILLS
+from loopwright.loops.lifecycle.skills import JUDGES, SKILLS
 from loopwright.loops.lifecycle.state import FILES, Child, LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
 
@@ -73,9 +73,10 @@ def _reported(state: LifecycleState, report: AgentReport) -> LifecycleState:
         return blocked(state, "skill", told, _options(name, report.summary))
     extras = json.loads(report.extras)
     state = _with_extras(state, name, extras)
-    against = _against(report)
+    against = _against(name, report)
     if against:
-        return failed(state, _SORTS.get(name, "skill"), against)
+        state = failed(state, _SORTS.get(name, "skill"), against)
+        return replace(state, failure=replace(state.failure, judged=True) if state.failure else None)
     return begun(state, Step.RECORD)
 
 
@@ -97,13 +98,15 @@ def _with_extras(state: LifecycleState, name: str, extras: object) -> LifecycleS
     return state
 
 
-def _against(report: AgentReport) -> tuple[Finding, ...]:
-    """A no, or what is grave whatever the verdict says."""
+def _against(name: str, report: AgentReport) -> tuple[Finding, ...]:
+    """A no, or what is grave whatever the verdict says; of a skill that judges, no verdict is no pass."""
     grave = tuple(identify(each) for each in report.findings if each.severity in _GRAVE)
     if report.verdict is Verdict.FAIL:
         unsaid = engine_finding("verdict", report.summary or "It says no, and not why")
         return tuple(map(identify, report.findings)) or (unsaid,)
-    return grave if report.verdict is not None else ()
+    if name in JUDGES and report.verdict is None and not grave:
+        return (engine_finding("no-verdict", f"{name} gave no verdict: it has to say pass or fail"),)
+    return grave
 
 
 def _not_done(state: LifecycleState, why: str) -> LifecycleState:

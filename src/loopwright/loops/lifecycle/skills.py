@@ -82,6 +82,10 @@ PRIMARY: Mapping[Stage, str] = {
 }
 
 
+# What these say decides whether a state is left: without a verdict it is not.
+JUDGES = ("architecture-review", "code-validation", "integration-test", "security-audit", "perf-analysis")
+
+
 def in_order(stage: Stage) -> tuple[str, ...]:
     """The skills of a phase as they are invoked: in the order of the table, the primary one last."""
     primary = PRIMARY[stage]
