@@ -11,7 +11,7 @@ from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import Adopter, PointedAt, Told
 from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system
 from loopwright.app.starts.lifecycle.memory import mode_of, others_at_work
-from loopwright.app.starts.lifecycle.parameters import refuse_here, system_params
+from loopwright.app.starts.lifecycle.parameters import branch_named, refuse_here, system_params
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -36,9 +36,8 @@ async def adopt_system(project: Project, settings: Settings, found: PointedAt) -
     token = secrets.token_hex(4)
     loop = LoopId(f"{state.system}-{token}")
     system = System(id=state.system, name=state.name, description=found.task, github_issue=state.issue, loop=loop)
-    params = system_params(
-        project, settings, system, SystemRequest(domain=_domain(found.path)), f"{state.branch}-{token}"
-    )
+    branch = branch_named(state.branch, token)
+    params = system_params(project, settings, system, SystemRequest(domain=_domain(found.path)), branch)
     params = replace(
         params,
         queue=LoopId(""),
