@@ -30,7 +30,7 @@ async def began(project: Project, seen: View, by: str, failed: Failed, *, attend
         return seen
     if holder := await project.store.holder(seen.row.id):
         raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
-    seen = await with_edit(project, seen, by, failed)
+    seen = await with_edit(project, seen, by)
     seen = await read_first(project, seen, failed)
     if not attended:
         seen = await gates_in_time(project, seen, by, failed)
