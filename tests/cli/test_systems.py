@@ -44,7 +44,10 @@ def edit(file: Path, **keys: object) -> None:
 
 
 def test_a_system_is_claimed_with_a_branch_and_a_workspace(sample: Sample) -> None:
-    made = answered(sample.loop("init", "--next", "--json"))
+    (sample.repo.path / "mine.txt").write_text("not committed")
+    done = sample.loop("init", "--next", "--json")
+    assert "Uncommitted changes of 1 file are not seen by the loop: mine.txt" in done.err
+    made = answered(done)
     loop_id = made.pop("loop")
     assert made == {
         "system": "sys-001",
@@ -91,6 +94,7 @@ def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
     assert (told["skill"], told["phase"], told["reason"]) == ("deploy", "SHIP", "a library")
     state = json.loads((memory(sample) / "loop-state.json").read_text())
     assert state["skillExecution"]["SHIP"]["skipped"] == ["deploy"]
+    assert not list(memory(sample).glob(".*"))
     journey = [json.loads(line) for line in (memory(sample) / "journey-log.jsonl").read_text().splitlines()]
     assert [(each["subject"], each["status"], each["reason"]) for each in journey if each["category"] == "skill"] == [
         ("deploy", "skipped", "a library")
