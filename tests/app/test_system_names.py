@@ -18,7 +18,7 @@ NAMES = (
 )
 
 
-def system(name: str, number: int = 8) -> System:
+def called(name: str, number: int = 8) -> System:
     return System(id=f"sys-{number:03d}", name=name)
 
 
@@ -28,8 +28,8 @@ def system(name: str, number: int = 8) -> System:
 def test_a_branch_always_names_a_workspace(name: str, number: int, taken: int) -> None:
     held: set[str] = set()
     for _ in range(taken):
-        held.add(free_branch(system(name, number), (), held.__contains__))
-    branch = free_branch(system(name, number), (), held.__contains__)
+        held.add(free_branch(called(name, number), (), held.__contains__))
+    branch = free_branch(called(name, number), (), held.__contains__)
     assert len(held) == taken
     assert branch not in held
     assert NAME.fullmatch(branch.removeprefix("feature/")), branch
@@ -37,7 +37,7 @@ def test_a_branch_always_names_a_workspace(name: str, number: int, taken: int) -
 
 def test_systems_whose_names_begin_alike_are_told_apart_by_their_ids() -> None:
     begin = "Work order assignment and planning of "
-    one, other = system(f"{begin}teams"), system(f"{begin}tools", 9)
+    one, other = called(f"{begin}teams"), called(f"{begin}tools", 9)
     free = set[str]().__contains__
     branches = free_branch(one, (other,), free), free_branch(other, (one,), free)
     assert [re.sub(r".*-(sys-\d+)", r"\1", each) for each in branches] == ["sys-008", "sys-009"]

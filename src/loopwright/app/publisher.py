@@ -141,7 +141,8 @@ class Publisher:
         path = self._root / name
         if text is None:
             if not is_ours(self._place(name)):
-                return self._leave_edited(name, kind)
+                self._leave_edited(name, kind)
+                return None
             self._put(copy, None)
             return self._put(name, None)
         digest = sha256(text.encode()).digest()
@@ -156,7 +157,10 @@ class Publisher:
     def _tell(self, name: str, text: str, seq: int, kind: AnyKind) -> Path | None:
         """What a record says, which many write; a person's edit of the file stays until it is taken in."""
         place = self._place(name)
-        return place.path if put_record(place, text, seq) else self._leave_edited(name, kind)
+        if put_record(place, text, seq):
+            return place.path
+        self._leave_edited(name, kind)
+        return None
 
     def _place(self, name: str) -> RecordPlace:
         return RecordPlace(self._root, name, f"{STATE_FOLDER}/{RECORDS}")

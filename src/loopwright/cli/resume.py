@@ -10,7 +10,6 @@ from loopwright.app.check_ins import gone_on
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.readiness import with_edits
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
@@ -69,9 +68,8 @@ async def prepare(
     asks = here.asks and not unattended
     changed = _changed_settings(project, chosen, here, asks=asks)
     news = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
-    edited = await with_edits(project, chosen, here.who)
     # What comes up by the news, nobody has seen yet: it is asked.
-    return await gone_on(project, edited, here.who, (*news, *([changed.event] if changed else ())), note, asks=asks)
+    return await gone_on(project, chosen, here.who, (*news, *([changed.event] if changed else ())), note, asks=asks)
 
 
 def _new_budget(said: NewBudget, changed: Changed | None) -> tuple[float | None, ...]:

@@ -12,7 +12,7 @@ from loopwright.adapters.git.repository import find_repository, tree_of
 from loopwright.app.creation import create_loop
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
-from loopwright.app.starts.lifecycle.parameters import LONGEST_NAME, branch_named, refuse_here, system_params
+from loopwright.app.starts.lifecycle.parameters import BRANCHES, refuse_here, system_params
 from loopwright.app.starts.lifecycle.queue import state_of
 from loopwright.app.starts.lifecycle.telling import claim, claim_next, left_behind
 from loopwright.config.settings import Settings
@@ -24,6 +24,7 @@ from loopwright.loops.queue.state import System
 from loopwright.ports.workspace import Landing
 
 Failed = Callable[[str], None]
+_LONGEST = 40  # characters of a workspace's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,14 @@ def free_branch(system: System, others: Iterable[System], is_taken: Callable[[st
 
 
 def _branch(system: System, told_apart_by: str = "") -> str:
-    return branch_named(f"system {slug(system.name, LONGEST_NAME) or system.id}", told_apart_by)
+    return branch_named(f"system {slug(system.name, _LONGEST) or system.id}", told_apart_by)
+
+
+def branch_named(name: str, told_apart_by: str) -> str:
+    """A branch after which a workspace can be named, whatever the name; its end stays, whatever the length."""
+    end = slug(told_apart_by, _LONGEST // 2)
+    own = slug(name.removeprefix(BRANCHES), _LONGEST - len(end) - bool(end))
+    return f"{BRANCHES}{'-'.join(filter(None, (own, end)))}"
 
 
 def answer_of(seen: View) -> InitAnswer:

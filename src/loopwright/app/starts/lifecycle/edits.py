@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from loopwright.adapters.doors import RecordPlace, is_ours, take_over
 from loopwright.adapters.files import read_regular
-from loopwright.app.layout import RECORDS, STATE_FOLDER
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.said import take_in
+from loopwright.app.starts.lifecycle.state_files import LARGEST, state_place
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.shapes import Problem, shown
@@ -22,7 +22,6 @@ from loopwright.loops.lifecycle.loop_state import edit_of
 from loopwright.loops.lifecycle.loop_state_view import render_loop_state
 from loopwright.loops.lifecycle.past import LifecyclePast
 
-_LARGEST = 4 << 20  # bytes
 _SYSTEM = re.compile(r'"systemId":\s*"([^"]*)"')
 
 
@@ -45,13 +44,13 @@ async def with_edit(project: Project, seen: View, by: str) -> View:
     if len(found) > 1:
         names, says = " and ".join(found.values()), f"both were edited, and say {' and '.join(found)}"
         raise ConfigError(names, "state", f"{says}; move one of them away and run `loop render`")
-    for state in found:
+    for state, name in found.items():
         said = StateEdited(subject="state", value=json.dumps(state), by=by)
         try:
             # That the file is left as it is, is no news: it is written below, once it is known to be taken in.
             seen = await take_in(project, seen, said, lambda _sentence: None) or seen
         except Forbidden as error:
-            raise Forbidden(f"{found[state]}: {error}; {_PUT_BACK}") from error
+            raise Forbidden(f"{name}: {error}; {_PUT_BACK}") from error
     for each in edits:
         take_over(each.place, each.content)
     if edits:
@@ -66,19 +65,15 @@ def _edits(project: Project, seen: View) -> Iterator[_Edited]:
     _, last_active = state_paths(seen.now.state)
     for name, copy in edited(seen.row.id, seen.now.state).items():
         place = state_place(project, name)
-        content = read_regular(place.path, _LARGEST) or b""
+        content = read_regular(place.path, LARGEST) or b""
         theirs = content.decode("utf-8", "replace")
         if is_ours(place) or theirs in ("", now) or (name == last_active and _is_of_another(theirs, seen)):
             continue
-        ours = (read_regular(project.root / copy, _LARGEST) or b"").decode("utf-8", "replace")
+        ours = (read_regular(project.root / copy, LARGEST) or b"").decode("utf-8", "replace")
         edit = edit_of(ours or now, theirs)
         if isinstance(edit, Problem):
             raise ConfigError(name, shown(edit.at), f"{edit.says}; {_PUT_BACK}")
         yield _Edited(place, content, edit.state if edit else "")
-
-
-def state_place(project: Project, name: str) -> RecordPlace:
-    return RecordPlace(project.root, name, f"{STATE_FOLDER}/{RECORDS}")
 
 
 def _is_of_another(text: str, seen: View) -> bool:

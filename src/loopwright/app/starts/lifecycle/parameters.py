@@ -15,7 +15,6 @@ from loopwright.app.starts.workflow.inner import INNER, child_of, roles_of_attem
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import plain
 from loopwright.kernel.trust import Trust
-from loopwright.kernel.wording import slug
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.lifecycle.gate_rules import TESTS, rules
 from loopwright.loops.lifecycle.skills import SKILLS
@@ -26,16 +25,8 @@ from loopwright.loops.workflow.machine import WORKFLOW
 
 # A whole request within: it takes itself apart, and lands on a branch of its own.
 MAKERS: Mapping[str, Inner] = {**INNER, WORKFLOW.name: Inner(kind=WORKFLOW.name, task="request", attempts="")}
-LONGEST_NAME = 40  # characters of a workspace's name
-_PREFIX = "feature/"
+BRANCHES = "feature/"
 _GATE = "code"  # at which changed files are reviewed
-
-
-def branch_named(name: str, told_apart_by: str) -> str:
-    """A branch after which a workspace can be named, whatever the name; its end stays, whatever the length."""
-    end = slug(told_apart_by, LONGEST_NAME // 2)
-    own = slug(name.removeprefix(_PREFIX), LONGEST_NAME - len(end) - bool(end))
-    return f"{_PREFIX}{'-'.join(filter(None, (own, end)))}"
 
 
 def roles_needed(settings: Settings) -> tuple[str, ...]:
@@ -80,7 +71,7 @@ def system_params(
         base=project.head,
         target=project.branch,
         branch=branch,
-        workspace=branch.removeprefix(_PREFIX),
+        workspace=branch.removeprefix(BRANCHES),
         capabilities=system.capabilities,
         checks=tuple(check.name for check in settings.checks),
         limits=settings.limits.lifecycle,
