@@ -171,7 +171,7 @@ def test_a_folder_behind_a_link_is_left_alone(tmp_path: Path) -> None:
 def test_whoever_cannot_have_the_lock_does_not_wait_for_ever_and_loses_nothing(tmp_path: Path) -> None:
     file = tmp_path / FILE
     noted = iterations(PARAMS, WHOLE.records)
-    holder = os.open(tmp_path / ".lock", os.O_RDWR | os.O_CREAT)
+    holder = os.open(tmp_path, os.O_RDONLY)
     try:
         fcntl.flock(holder, fcntl.LOCK_EX)
         began = time.monotonic()

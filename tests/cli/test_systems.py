@@ -44,7 +44,10 @@ def edit(file: Path, **keys: object) -> None:
 
 
 def test_a_system_is_claimed_with_a_branch_and_a_workspace(sample: Sample) -> None:
-    made = answered(sample.loop("init", "--next", "--json"))
+    (sample.repo.path / "mine.txt").write_text("not committed")
+    done = sample.loop("init", "--next", "--json")
+    assert "Uncommitted changes of 1 file are not seen by the loop: mine.txt" in done.err
+    made = answered(done)
     loop_id = made.pop("loop")
     assert made == {
         "system": "sys-001",
@@ -91,6 +94,7 @@ def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
     assert (told["skill"], told["phase"], told["reason"]) == ("deploy", "SHIP", "a library")
     state = json.loads((memory(sample) / "loop-state.json").read_text())
     assert state["skillExecution"]["SHIP"]["skipped"] == ["deploy"]
+    assert not list(memory(sample).glob(".*"))
     journey = [json.loads(line) for line in (memory(sample) / "journey-log.jsonl").read_text().splitlines()]
     assert [(each["subject"], each["status"], each["reason"]) for each in journey if each["category"] == "skill"] == [
         ("deploy", "skipped", "a library")
@@ -187,7 +191,61 @@ def test_an_edit_that_is_legal_is_taken_in_and_one_that_is_not_is_refused(sample
     edit(other, state="SCAFFOLD" if json.loads(other.read_text())["state"] == "INIT" else "IMPLEMENT")
     both = sample.loop("next")
     assert (both.code, "both were edited" in both.err) == (2, True)
-    other.write_text((sample.repo.path / ".loop" / "lifecycle").rglob("loop-state.json").__next__().read_text())
+    other.unlink()
+    assert sample.loop("render").code == 0
     sample.loop("next")
     assert "a file says" in (log := sample.loop("log").out)
     assert 'state is "INIT"' in log
+
+
+def test_an_edit_stays_until_it_is_taken_in_and_what_is_broken_is_never_overwritten(sample: Sample) -> None:
+    file = under_way(sample)
+    edit(file, state="INIT")
+    edited = file.read_text()
+    left = sample.loop("skip", "deploy", "--reason", "a library")
+    assert (left.code, "take it in with `loop resume`" in left.err, file.read_text()) == (0, True, edited)
+    sample.loop("resume", "--unattended")
+    assert 'state is "INIT"' in sample.loop("log").out
+    assert file.read_text() == (file.parent / "systems" / "sys-001" / "loop-state.json").read_text() != edited
+    file.write_text("{,,")
+    for command in ("next", "run", "resume"):
+        refused = sample.loop(command, "--unattended")
+        assert (refused.code, f"{file.parent.name}/loop-state.json: expected JSON" in refused.err) == (2, True)
+        assert ("line 1 column 2" in refused.err, "run `loop render`" in refused.err) == (True, True), refused.err
+    assert file.read_text() == "{,,"
+    file.unlink()
+    assert sample.loop("render").code == 0
+    assert json.loads(file.read_text())["systemId"] == "sys-001"
+
+
+CANNOT = """\
+[[step]]
+role = "skill"
+skill = "architect"
+result = { status = "blocked", summary = "no network" }
+"""
+
+
+def test_an_edit_of_what_is_blocked_is_heard_before_it_goes_on(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "shop", scenario=GOOD + INIT + CANNOT)
+    assert sample.loop("queue", "add", "Work Orders").code == 0
+    file = under_way(sample)
+    sample.loop("resume", "--unattended")
+    assert json.loads(file.read_text())["state"] == "BLOCKED"
+    edit(file, state="INIT")
+    sample.loop("resume", "--unattended")
+    log = sample.loop("log").out
+    assert ('state is "INIT"' in log, ": resume" in log) == (True, False), log
+
+
+def test_what_was_adopted_in_its_own_place_is_no_edit_and_is_replaced_with_the_first_event(sample: Sample) -> None:
+    file = memory(sample) / "loop-state.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(STATE.read_text())
+    done = answered(sample.loop("adopt", str(file), "--json"))
+    assert file.read_text() == STATE.read_text()
+    assert (sample.repo.path / done["kept"] / "loop-state.json").read_text() == STATE.read_text()
+    gone_on = sample.loop("next", "--loop", done["loop"], "--unattended")
+    assert "may be edited" not in gone_on.err, gone_on.err
+    assert json.loads(file.read_text())["branch"].startswith("feature/")
+    assert file.read_text() == (file.parent / "systems" / "sys-002" / "loop-state.json").read_text()

@@ -315,6 +315,17 @@ def test_a_scaffold_that_was_rejected_is_made_again_and_may_do_without() -> None
     )
 
 
+def test_a_rejected_scaffold_is_made_anew_from_what_was_there_before_it() -> None:
+    played = scaffolding(*MANIFEST)
+    gate = played.until(AwaitGate, gate="protected")
+    (first,) = played.asked(RunAgent, skill="architect")
+    assert played.state.tip != first.start
+    played.take(lc.rejects("no new runner")(gate) or TIMEOUT, gate)
+    again = played.until(RunAgent)
+    assert (again.skill, again.start) == ("architect", first.start)
+    assert [each.issue for each in again.brief.findings] == ["A person rejected protected: no new runner"]
+
+
 def test_a_scaffold_that_brings_again_what_was_rejected_is_a_failure() -> None:
     played = scaffolding(*MANIFEST)
     played.rules[0].times = None

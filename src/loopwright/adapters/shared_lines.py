@@ -23,7 +23,6 @@ from loopwright.kernel.codec import plain
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Noted
 
-_LOCK = ".lock"
 _PATIENCE = 1.0  # seconds: nothing is lost by not waiting
 _BLOCK = 1 << 16
 _LONGEST = 1 << 20  # no line of ours is longer
@@ -111,7 +110,7 @@ def read_lines(file: Path) -> tuple[dict[str, Any], ...]:
 
 @contextmanager
 def _alone(folder: Path, patience: float) -> Iterator[bool]:
-    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _OPEN, 0o600)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _OPEN)  # a file for it would lie among the person's
     try:
         yield _locked(handle, time.monotonic() + patience)
     finally:

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.doors import RecordPlace, put_record, update_door
+from loopwright.adapters.doors import RecordPlace, is_ours, put_record, update_door
 from loopwright.adapters.files import holds, ignore_all, read_regular, refuse_links, write_whole
 from loopwright.adapters.shared_lines import add_lines
 from loopwright.app.debt import DEBT_HEAD, debt_entry, deferred_entry, owes
@@ -26,7 +26,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Ended
 from loopwright.kernel.model import Cleanup, Ending, LoopId
 from loopwright.kernel.record import Record
-from loopwright.loops.kind import AnyKind, Scene
+from loopwright.loops.kind import AnyKind, Files, Scene
 from loopwright.ports.agent import Update
 
 _LONGEST_DEBT = 16 << 20  # bytes
@@ -115,7 +115,7 @@ class Publisher:
             return tuple(
                 path for name, text in files.items() if (path := self._tell(name, text or "", scene.seq, kind))
             )
-        there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
+        there = self._put_all(files, scene, kind)
         of_parts = (
             door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part)
         )
@@ -128,19 +128,51 @@ class Publisher:
             self._behind.discard(scene.loop)
         return (*there, *(path for path in (self._root / name for name in notes) if path.is_file()))
 
+    def _put_all(self, files: Files, scene: Scene[Any], kind: AnyKind) -> list[Path]:
+        copies = kind.edited(scene.loop, scene.state)
+        put = (
+            self._put_editable(name, text, copies[name], kind) if name in copies else self._put(name, text, kind.mark)
+            for name, text in files.items()
+        )
+        return [path for path in put if path is not None]
+
+    def _put_editable(self, name: str, text: str | None, copy: str, kind: AnyKind) -> Path | None:
+        """Replaced or removed only if we wrote what is there; by the copy it is told what a person changed since."""
+        path = self._root / name
+        if text is None:
+            if not is_ours(self._place(name)):
+                self._leave_edited(name, kind)
+                return None
+            self._put(copy, None)
+            return self._put(name, None)
+        digest = sha256(text.encode()).digest()
+        if self._written.get(path) == digest and path.exists():
+            return path
+        if self._tell(name, text, 0, kind) is None:  # of whatever loop it tells: their numbers cannot be compared
+            return None
+        self._put(copy, text)
+        self._written[path] = digest
+        return path
+
     def _tell(self, name: str, text: str, seq: int, kind: AnyKind) -> Path | None:
         """What a record says, which many write; a person's edit of the file stays until it is taken in."""
-        place = RecordPlace(self._root, name, f"{STATE_FOLDER}/{RECORDS}")
+        place = self._place(name)
         if put_record(place, text, seq):
             return place.path
-        if place.path in self._left:
-            return None
-        self._left.add(place.path)
-        self._failed(
-            f"{place.path}: it was not written by this log, and is left as it is; take it in with"
-            f" `{kind.takes_in.replace('FILE', shlex.quote(name))}`, or move it away and run `loop render`"
-        )
+        self._leave_edited(name, kind)
         return None
+
+    def _place(self, name: str) -> RecordPlace:
+        return RecordPlace(self._root, name, f"{STATE_FOLDER}/{RECORDS}")
+
+    def _leave_edited(self, name: str, kind: AnyKind) -> None:
+        path = self._root / name
+        if path not in self._left:
+            self._left.add(path)
+            self._failed(
+                f"{path}: it was not written by this log, and is left as it is; take it in with"
+                f" `{kind.takes_in.replace('FILE', shlex.quote(name))}`, or move it away and run `loop render`"
+            )
 
     def _remember(self, seen: Seen) -> None:
         fold = self._kinds[seen.kind].past
@@ -177,8 +209,8 @@ class Publisher:
 
     def _withdraw(self, kind: AnyKind, scene: Scene[Any]) -> None:
         if kind.past is None or scene.past is not None:
-            for name in kind.files(Scene(loop=scene.loop, state=scene.state, status=scene.status, past=scene.past)):
-                self._put(name, None, kind.mark)
+            bare = Scene(loop=scene.loop, state=scene.state, status=scene.status, past=scene.past)
+            self._put_all(dict.fromkeys(kind.files(bare)), scene, kind)
 
     def _add_debt(self, entry: str) -> None:
         path = self._root / STATE_FOLDER / DEBT

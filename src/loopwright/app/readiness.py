@@ -66,6 +66,14 @@ async def about_to_drive(
     await session.ended(project, seen.row.id, who, "", failed)
 
 
+async def with_edits(project: Project, loop: View, who: str) -> View:
+    """The loop with what people wrote into its files: before anything else is recorded, which may not fit it."""
+    if not loop.kind.sessions:
+        return loop
+    seen: View = await import_module(loop.kind.sessions).with_edit(project, loop, who)
+    return seen
+
+
 async def under_way(project: Project, start: View) -> list[Seen]:
     """What the logs of a loop and its parts say is in flight.
 

@@ -43,12 +43,13 @@ class AdoptAnswer:
 @json_option(AdoptAnswer)
 @click.pass_obj
 def command(here: Here, *, path: Path, task: str, artifact: str, session: str, as_json: bool) -> int:
-    """Take over what PATH describes: a progress.json, a handoff.yml, a folder of tickets, or a workflow-state.json.
+    """Take over what PATH describes: a progress.json, a handoff.yml, tickets, a workflow-state.json, a loop-state.json.
 
     A feedback loop keeps its iterations and counters. A story keeps its findings; its review goes on at the gate of
     the first phase that is not complete. A ticket session keeps its tickets with decision, accuracy and gaps, and goes
     on with the next number. A workflow keeps its scores, its reviews, the SHAPE.md beside it, and the tasks of the
-    list that CLAUDE_CODE_TASK_LIST_ID names. The files are only read. `loop resume` then goes on.
+    list that CLAUDE_CODE_TASK_LIST_ID names. A system keeps its state, its capabilities, its failures and what was
+    approved. The files are only read, or copied where the loop's own take their places. `loop resume` then goes on.
     """
     found = PointedAt(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
     known = adopters(kinds(here))

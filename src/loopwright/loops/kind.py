@@ -149,6 +149,8 @@ def releases_nothing(said: Answered, _agents: tuple[str, ...] = ()) -> str:
 class Kind(Generic[P, S]):
     loop: Loop[P, S]
     driven: bool = True  # False: a record that others write, which wants nothing; its files may be edited by people
+    edited: Callable[[LoopId, S], Mapping[str, str]] = lambda _loop, _state: {}  # what may be of a driven one's files,
+    # each with where a copy is kept of what was last written there
     takes_in: str = ""  # the command by which such an edit is taken in
     limits: str  # its table below `[limits]`
     request: type | None = None  # what a Python program says to have one driven

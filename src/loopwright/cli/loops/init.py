@@ -10,7 +10,7 @@ from loopwright.app.starts.lifecycle.creation import InitAnswer, SystemRequest, 
 from loopwright.app.starts.lifecycle.domains import domain_of
 from loopwright.app.starts.lifecycle.queue_edits import listed
 from loopwright.cli.here import Here
-from loopwright.cli.opened import opened
+from loopwright.cli.opened import note_unseen, opened
 from loopwright.cli.output import allow_option, json_option, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
@@ -42,6 +42,7 @@ def command(here: Here, *, system: str, following: bool, domain: str, allow: tup
             return seen.exit_code
         if seen is None:
             raise Forbidden(nothing_ready(project, asked.domain))
+        note_unseen(project)
         answer = answer_of(seen)
         if as_json:
             put_json(answer)

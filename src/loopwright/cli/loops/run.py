@@ -15,7 +15,7 @@ from loopwright.app.starts.lifecycle.waiting import Parked, awaited, taken_up
 from loopwright.cli.here import Here
 from loopwright.cli.loops.init import nothing_ready
 from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, interrupted, turned
-from loopwright.cli.opened import opened
+from loopwright.cli.opened import note_unseen, opened
 from loopwright.cli.output import count_to, json_option, loop_option, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
@@ -117,8 +117,12 @@ class _Controller:
         return await chosen(self.project, self.how.loop_id) or await self.another()
 
     async def another(self) -> View | None:
-        left = await interrupted(self.project) if self.how.whichever else None
-        return left or await init_system(self.project, self.settings, self.asked, note)
+        if self.how.whichever and (left := await interrupted(self.project)) is not None:
+            return left
+        begun = await init_system(self.project, self.settings, self.asked, note)
+        if begun is not None:
+            note_unseen(self.project)
+        return begun
 
     def driven(self, seen: View, turn: Turn) -> Turned | None:
         """None: another controller was quicker."""

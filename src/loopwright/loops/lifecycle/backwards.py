@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.proposals import PullRequest
 from loopwright.kernel.quoting import one_line
@@ -27,6 +28,8 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
     state = c.steered(state, refusals=(*state.course.refusals, refusal))
     state = replace(state, history=(*state.history, entry), blocked=None, failure=None, going=None)
     if NORMAL.index(stage) < NORMAL.index(Stage.IMPLEMENT):
+        if stage is Stage.SCAFFOLD and gate.gate == PROTECTED:  # what was rejected is not there any more
+            state = replace(state, tip=state.landed_tip, pieces=())
         again = moved(replace(state, phase=stage), stage)
         return onward(replace(again, skills=(), findings=(told,)))
     state = unshipped(_reopened(state, gate, f"a person rejected {gate.gate}: {one_line(why, 300)}"))

@@ -24,9 +24,10 @@ def memory(domain: str) -> str:
     return f"domain-memory/{domain}"
 
 
-def shown_copy(loop: LoopId) -> str:
-    """What was last written of where it stands: what a person changed since is told by it."""
-    return f".loop/lifecycle/{loop}/{_STATE}"
+def edited(loop: LoopId, state: LifecycleState) -> Mapping[str, str]:
+    """What a person may edit, with the copies by which it is told what they changed."""
+    own, last_active = state_paths(state)
+    return {own: f".loop/lifecycle/{loop}/{_STATE}", last_active: f".loop/lifecycle/{loop}/last-active.json"}
 
 
 def state_paths(state: LifecycleState) -> tuple[str, str]:
@@ -41,7 +42,7 @@ def render(scene: Scene[LifecycleState]) -> Files:
     root, system = memory(state.plan.domain), state.plan.system.id
     own, last_active = state_paths(state)
     text = render_loop_state(state, past.moments, past.log)
-    files: dict[str, str | None] = {shown_copy(scene.loop): text}
+    files: dict[str, str | None] = {}
     if state.course.station is Station.DONE:
         files |= {own: None, f"{root}/archive/{system}/{_STATE}": text}
         if isinstance(scene.event, Ended):  # later it may be another's

@@ -1,4 +1,7 @@
-"""Going on with a system that another tool began, from its `loop-state.json`. The file is only read."""
+"""Going on with a system that another tool began, from its `loop-state.json`, of which a copy is kept.
+
+Where it lies in the place of the system's own it is replaced with the first event; elsewhere it is only read.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.publication import write_at_once
 from loopwright.app.starts.door import Adopter, PointedAt, Told
-from loopwright.app.starts.lifecycle.creation import SystemRequest, made_system
+from loopwright.app.starts.lifecycle.creation import SystemRequest, branch_named, made_system
 from loopwright.app.starts.lifecycle.memory import mode_of, others_at_work
 from loopwright.app.starts.lifecycle.parameters import refuse_here, system_params
+from loopwright.app.starts.lifecycle.state_files import LARGEST, STATE_FILE, keep_original, kept_in, write_around
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -21,13 +24,11 @@ from loopwright.loops.lifecycle.adopted import earlier_of, is_over
 from loopwright.loops.lifecycle.loop_state import read_loop_state
 from loopwright.loops.queue.state import System
 
-FILE = "loop-state.json"
-_LARGEST = 4 << 20  # bytes
-
 
 async def adopt_system(project: Project, settings: Settings, found: PointedAt) -> View:
     """It is of no queue: `loop queue import` takes one in. Approvals are kept as history, and asked for when due."""
-    state = read_loop_state(read_plain_file(found.path, str(found.path), _LARGEST), str(found.path))
+    text = read_plain_file(found.path, str(found.path), LARGEST)
+    state = read_loop_state(text, str(found.path))
     if is_over(state):
         raise UsageError(f"{found.path} is of a system that is complete; there is nothing to go on with")
     refuse_here(project, settings)
@@ -36,9 +37,8 @@ async def adopt_system(project: Project, settings: Settings, found: PointedAt) -
     token = secrets.token_hex(4)
     loop = LoopId(f"{state.system}-{token}")
     system = System(id=state.system, name=state.name, description=found.task, github_issue=state.issue, loop=loop)
-    params = system_params(
-        project, settings, system, SystemRequest(domain=_domain(found.path)), f"{state.branch}-{token}"
-    )
+    branch = branch_named(state.branch, token)
+    params = system_params(project, settings, system, SystemRequest(domain=_domain(found.path)), branch)
     params = replace(
         params,
         queue=LoopId(""),
@@ -46,14 +46,10 @@ async def adopt_system(project: Project, settings: Settings, found: PointedAt) -
         capabilities=(),
         earlier=replace(earlier_of(state), remarks=remarks),
     )
+    keep_original(project, loop, text)
     seen = await made_system(project, settings, params, None)
-    await write_at_once(project, seen, stay=_here(project, found.path))
+    await write_around(project, seen, text)
     return seen
-
-
-def _here(project: Project, file: Path) -> tuple[Path, ...]:
-    root, read = project.root.resolve(), file.resolve()
-    return (project.root / read.relative_to(root),) if read.is_relative_to(root) else ()
 
 
 def _domain(file: Path) -> str:
@@ -63,12 +59,12 @@ def _domain(file: Path) -> str:
 
 
 def _told(view: View) -> Told:
-    return Told(remarks=view.now.state.remarks)
+    return Told(kept=kept_in(view.row.id), remarks=view.now.state.remarks)
 
 
 def _found(path: Path) -> Path | None:
-    file = path / FILE if path.is_dir() else path
-    return file if file.name == FILE and file.is_file() else None
+    file = path / STATE_FILE if path.is_dir() else path
+    return file if file.name == STATE_FILE and file.is_file() else None
 
 
-ADOPTER = Adopter(named=f"a {FILE}", finds=_found, takes=("task",), adopt=adopt_system, told=_told)
+ADOPTER = Adopter(named=f"a {STATE_FILE}", finds=_found, takes=("task",), adopt=adopt_system, told=_told)

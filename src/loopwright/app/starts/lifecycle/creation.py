@@ -12,7 +12,7 @@ from loopwright.adapters.git.repository import find_repository, tree_of
 from loopwright.app.creation import create_loop
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
-from loopwright.app.starts.lifecycle.parameters import refuse_here, system_params
+from loopwright.app.starts.lifecycle.parameters import BRANCHES, refuse_here, system_params
 from loopwright.app.starts.lifecycle.queue import state_of
 from loopwright.app.starts.lifecycle.telling import claim, claim_next, left_behind
 from loopwright.config.settings import Settings
@@ -24,7 +24,7 @@ from loopwright.loops.queue.state import System
 from loopwright.ports.workspace import Landing
 
 Failed = Callable[[str], None]
-_LONGEST = 40  # characters of a branch's own part
+_LONGEST = 40  # characters of a workspace's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,8 @@ async def _claimed(project: Project, asked: SystemRequest, failed: Failed) -> Sy
 async def _begun(project: Project, settings: Settings, asked: SystemRequest, system: System) -> View | None:
     """Two who take up the same claim, one of them perhaps whose own it is: one makes the loop, None for the other."""
     others = [each for each in (await state_of(project, asked.domain)).systems if each.id != system.id]
-    params = system_params(project, settings, system, asked, _free_branch(project, system, others))
+    branch = free_branch(system, others, lambda name: tree_of(project.root, project.environ, f"refs/heads/{name}"))
+    params = system_params(project, settings, system, asked, branch)
     try:
         return await made_system(project, settings, params, asked.budget)
     except Forbidden:
@@ -100,17 +101,24 @@ async def made_system(project: Project, settings: Settings, params: LifecyclePar
     return seen
 
 
-def _free_branch(project: Project, system: System, others: Iterable[System]) -> str:
+def free_branch(system: System, others: Iterable[System], is_taken: Callable[[str], object]) -> str:
     """Systems of one name, which may be begun at the same moment, are told apart by their ids."""
-    name = _named(system)
-    own = () if name in map(_named, others) else (name,)
-    numbered = (f"{name}-{system.id}-{number}" for number in count(2))
-    names = chain(own, (f"{name}-{system.id}",), numbered)
-    return next(each for each in names if not tree_of(project.root, project.environ, f"refs/heads/{each}"))
+    name = _branch(system)
+    own = () if name in map(_branch, others) else (name,)
+    numbered = (_branch(system, f"-{system.id}-{number}") for number in count(2))
+    names = chain(own, (_branch(system, f"-{system.id}"),), numbered)
+    return next(each for each in names if not is_taken(each))
 
 
-def _named(system: System) -> str:
-    return f"feature/system-{slug(system.name, _LONGEST) or system.id}"
+def _branch(system: System, told_apart_by: str = "") -> str:
+    return branch_named(f"system {slug(system.name, _LONGEST) or system.id}", told_apart_by)
+
+
+def branch_named(name: str, told_apart_by: str) -> str:
+    """A branch after which a workspace can be named, whatever the name; its end stays, whatever the length."""
+    end = slug(told_apart_by, _LONGEST // 2)
+    own = slug(name.removeprefix(BRANCHES), _LONGEST - len(end) - bool(end))
+    return f"{BRANCHES}{'-'.join(filter(None, (own, end)))}"
 
 
 def answer_of(seen: View) -> InitAnswer:

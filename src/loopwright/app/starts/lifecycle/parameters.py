@@ -25,6 +25,7 @@ from loopwright.loops.workflow.machine import WORKFLOW
 
 # A whole request within: it takes itself apart, and lands on a branch of its own.
 MAKERS: Mapping[str, Inner] = {**INNER, WORKFLOW.name: Inner(kind=WORKFLOW.name, task="request", attempts="")}
+BRANCHES = "feature/"
 _GATE = "code"  # at which changed files are reviewed
 
 
@@ -70,7 +71,7 @@ def system_params(
         base=project.head,
         target=project.branch,
         branch=branch,
-        workspace=branch.removeprefix("feature/").replace("/", "-"),
+        workspace=branch.removeprefix(BRANCHES),
         capabilities=system.capabilities,
         checks=tuple(check.name for check in settings.checks),
         limits=settings.limits.lifecycle,
