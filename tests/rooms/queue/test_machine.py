@@ -87,13 +87,14 @@ def test_each_field_is_changed_by_itself() -> None:
         (said("sys-001", priority=0), "the priority of sys-001 is 0"),
         (said("sys-001", dependencies=["sys-002"]), "go round in a circle: sys-00"),
         (said("sys-001", remove=True), "sys-001 cannot be removed: sys-002, sys-003 depend on it"),
+        (said("sys-002", remove=True), "sys-002 cannot be removed: sys-003 depends on it"),
         (said("next", status="blocked", loop=ANN), "the next system can only be claimed, by a loop"),
         (said("next", status="in-progress"), "the next system can only be claimed, by a loop"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(edit: StateEdited, why: str) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        QUEUE.apply(queue(a_system(1), a_system(2, 1), a_system(3, 1)), edit)
+        QUEUE.apply(queue(a_system(1), a_system(2, 1), a_system(3, 1, 2)), edit)
     assert why in refused.value.why
 
 

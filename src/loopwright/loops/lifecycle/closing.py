@@ -34,7 +34,7 @@ def result(_loop: LoopId, state: LifecycleState, _parts: Mapping[LoopId, object]
         state=stage_shown(state).value,
         transitions=state.transitions,
         capabilities=len(state.done),
-        failures=state.total,
+        failures=state.failures,
     )
 
 
