@@ -11,6 +11,7 @@ from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.matrix import COMPLEXITY, LINT, PERFORMANCE, TYPES, sort_of_check
+from loopwright.loops.lifecycle.skills import SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
 from loopwright.loops.lifecycle.states import Stage
 
@@ -105,6 +106,15 @@ def _by_skill(state: LifecycleState, name: str, skill: str, skipped: tuple[str, 
     if skill in skipped:
         return Condition(name, True, f"skipped: {reason}")  # noqa: FBT003
     return Condition(name, skill in state.finished, f"the skill {skill}")
+
+
+def papers_line(state: LifecycleState) -> str:
+    """Where what was written after the approval lies: it is in no branch."""
+    if not state.papers:
+        return ""
+    commit, left = state.papers[:12], SKILLS["retrospective"].leaves if "retrospective" in state.finished else ""
+    place = f"{folder_of(state.plan.system.id)}/{left}"
+    return f"Papers of SHIP and COMPLETE: commit {commit}, `git show {commit}:{place}`"
 
 
 def interfaces_line(state: LifecycleState) -> str:
