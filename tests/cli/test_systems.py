@@ -92,7 +92,10 @@ def test_one_transition_is_made_and_handed_over(sample: Sample) -> None:
     assert "| Ended by | cap |" in handoff.read_text()
     assert sample.repo.git("log", "-1", "--format=%s", "feature/system-work-orders").startswith("docs(sys-001): ")
     assert sample.loop("status").out.splitlines()[:2] == ["System: Work Orders (sys-001)", "State: SCAFFOLD"]
-    assert "EXECUTE_SKILL architect of SCAFFOLD; then IMPLEMENT: SCAFFOLD still needs architect" in sample.loop("explain").out
+    assert (
+        "EXECUTE_SKILL architect of SCAFFOLD; then IMPLEMENT: SCAFFOLD still needs architect"
+        in sample.loop("explain").out
+    )
 
 
 def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
@@ -123,7 +126,7 @@ def test_what_cannot_go_on_says_so_with_its_code(sample: Sample, tmp_path: Path)
 
 
 def test_a_run_with_everything_complete_is_no_error(sample: Sample) -> None:
-    for status in ("in-progress", "complete"):
+    for status in ("in-progress", "review", "complete"):
         assert sample.loop("queue", "set", "sys-001", "status", status).code == 0
     done = sample.loop("run")
     assert (done.code, done.out) == (0, "every system of shop is complete (1 of 1)\n")

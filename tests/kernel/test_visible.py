@@ -26,7 +26,9 @@ def test_any_bytes_can_be_shown(data: bytes) -> None:
     assert all(is_harmless(char) for char in visible_bytes(data))
 
 
-@pytest.mark.parametrize("text", ["", "plain", "two\nlines\tand a tab", "naïve café — 漢字 🎉", "\u26a0\ufe0f stop", "a\u00a0b"])
+@pytest.mark.parametrize(
+    "text", ["", "plain", "two\nlines\tand a tab", "naïve café — 漢字 🎉", "\u26a0\ufe0f stop", "a\u00a0b"]
+)
 def test_plain_text_is_left_alone(text: str) -> None:
     assert visible(text) == text
 

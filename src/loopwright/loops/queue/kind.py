@@ -33,7 +33,11 @@ def _so_far(state: QueueState) -> tuple[str, ...]:
         return ()
     names = ", ".join(each.id for each in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
     head = f"{counted(len(left), 'system')} in the queue of {one_line(state.plan.domain, 60)}: {names}"
-    return (head, "  loop init --next           claims the first that is ready", "  loop run                   drives it")
+    return (
+        head,
+        "  loop init --next           claims the first that is ready",
+        "  loop run                   drives it",
+    )
 
 
 KIND: Kind[QueueParams, QueueState] = Kind(
