@@ -71,7 +71,7 @@ def test_a_mode_has_its_gates(mode: str, gates: list[str]) -> None:
 
 
 def test_a_gate_that_only_the_mode_asks_for_says_so() -> None:
-    def why(**given: Any) -> str:
+    def why(**given: Any) -> str:  # noqa: ANN401 - as `params`
         played = lc.World(capabilities=("take",), **given)
         return played.until(AwaitGate).why
 
