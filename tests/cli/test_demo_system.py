@@ -13,7 +13,7 @@ from tests.test_schemas import mistakes
 
 ON_MAIN = """\
 feat(sys-001): resolve
-refactor(sys-001): what the review of Link box asked for
+chore(sys-001): review of Link box
 docs(sys-001): documentation of Link box
 docs(sys-001): validation of Link box
 feat(sys-001): resolve

@@ -110,7 +110,7 @@ def test_people_read_a_table(sample: Sample) -> None:
         (("set", "sys-001", "depends", "sys-002"), 3, "go round in a circle: sys-00"),
         (("add", "X", "--depends-on", "sys-009"), 3, "sys-003 depends on sys-009, which is not in the queue"),
         (("add", " "), 3, "sys-003 has no name"),
-        (("remove", "sys-001"), 3, "sys-001 cannot be removed: sys-002 depend on it"),
+        (("remove", "sys-001"), 3, "queue-repo: sys-001 cannot be removed: sys-002 depends on it"),
         (("export", "loop.toml"), 3, "loop.toml is there already"),
         (("export", "check.py/x"), 2, "nothing was written"),
     ],

@@ -64,9 +64,22 @@ def test_a_system_is_claimed_with_a_branch_and_a_workspace(sample: Sample) -> No
     assert sample.loop("init").code == 2
 
 
+def how(sample: Sample) -> tuple[str, str, str]:
+    (shown, *_) = answered(sample.loop("status", "--json"))["loops"]
+    (need,) = shown["needs"]
+    return shown["status"], need["why"], need["command"]
+
+
 def test_one_transition_is_made_and_handed_over(sample: Sample) -> None:
+    assert sample.loop("status").out.splitlines() == [
+        "1 system in the queue of shop: sys-001",
+        "  loop init --next           claims the first that is ready",
+        "  loop run                   drives it",
+    ]
     answered(sample.loop("init", "sys-001", "--json"))
+    assert how(sample) == ("paused", "it stands in INIT; nobody drives it", "loop run")
     made = answered(sample.loop("next", "--json"))
+    assert how(sample) == ("paused", "it stands in SCAFFOLD; nobody drives it", "loop run")
     assert (made["action"], made["from"], made["to"]) == ("EXECUTE_SKILL", "INIT", "SCAFFOLD")
     log = sample.loop("log").out
     assert (
@@ -82,7 +95,10 @@ def test_one_transition_is_made_and_handed_over(sample: Sample) -> None:
     assert "| Ended by | cap |" in handoff.read_text()
     assert sample.repo.git("log", "-1", "--format=%s", "feature/system-work-orders").startswith("docs(sys-001): ")
     assert sample.loop("status").out.splitlines()[:2] == ["System: Work Orders (sys-001)", "State: SCAFFOLD"]
-    assert "EXECUTE_SKILL (IMPLEMENT architect): SCAFFOLD still needs architect" in sample.loop("explain").out
+    assert (
+        "EXECUTE_SKILL architect of SCAFFOLD; then IMPLEMENT: SCAFFOLD still needs architect"
+        in sample.loop("explain").out
+    )
 
 
 def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
@@ -111,6 +127,15 @@ def test_what_cannot_go_on_says_so_with_its_code(sample: Sample, tmp_path: Path)
     answered(other.loop("feedback", "Make it good", "--json"))
     loops = answered(other.loop("status", "--json"))["loops"]
     assert "is no system of a queue" in other.loop("next", "--loop", loops[0]["id"]).err
+
+
+def test_a_run_with_everything_complete_is_no_error(sample: Sample) -> None:
+    for status in ("in-progress", "review", "complete"):
+        assert sample.loop("queue", "set", "sys-001", "status", status).code == 0
+    done = sample.loop("run")
+    assert (done.code, done.out) == (0, "every system of shop is complete (1 of 1)\n")
+    assert answered(sample.loop("run", "--json"))["outcome"] == "complete"
+    assert "No loops yet" in sample.loop("status").out
 
 
 # --- what another tool began ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ STEPS = (
 )
 AFTER_SHIPPING = ("deploy", "git-workflow", "retrospective", "calibration-tracker")  # whose papers are not merged
 SUBJECTS = [
-    "refactor(sys-001): what the review of Part 1 asked for",
+    "chore(sys-001): review of Part 1",
     "docs(sys-001): documentation of Part 1",
     "docs(sys-001): validation of Part 1",
     "feat(sys-001): Part 1",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,10 @@ from loopwright.kernel.events import AgentFailed, Announced, Checkpointed, Check
 from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Key, Severity, Tree, Verdict
 from loopwright.loops.lifecycle.blocked_message import blocked_message, escalation_record
 from loopwright.loops.lifecycle.failures import SEVERITIES, captured
+from loopwright.loops.lifecycle.kind import KIND
 from loopwright.loops.lifecycle.limits import LifecycleLimits
+from loopwright.loops.lifecycle.machine import LIFECYCLE
+from loopwright.loops.lifecycle.proposing import body
 from loopwright.loops.lifecycle.states import Stage
 from tests.loops import lifecycle as lc
 
@@ -374,6 +378,39 @@ def test_what_was_never_tried_is_told_so() -> None:
     fine = lc.at("TEST").state
     assert blocked_message(fine) == ""
     assert (escalation_record(fine)["reason"], escalation_record(fine)["attempts"]) == ("", [])
+
+
+def test_a_retry_that_nobody_put_into_words_is_a_try_all_the_same() -> None:
+    played = lc.world(lc.skill("architect", lc.crashes(), times=None))
+    told = blocked_message(played.state).partition("**What was tried:**\n")[2].split("\n\n")[0].splitlines()
+    again = [f"{number}. It was done again with what was found (SCAFFOLD: " for number in (1, 2)]
+    assert [line[: len(again[0])] for line in told] == again
+    assert "**Retry Attempts:** 2 / 3" in blocked_message(played.state)
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"checks": ("test",)}, "A fix was tried, and did not end"),
+        ({}, "Its loop went on with the diagnosis"),
+        ({"fix": "renamed it"}, "renamed it"),
+    ],
+)
+def test_what_was_tried_is_told_by_what_failed(facts: dict[str, Any], said: str) -> None:
+    state = lc.world(always()).state
+    first, *rest = state.history
+    state = replace(state, history=(replace(first, **{"fix": "", "checks": (), **facts}), *rest))
+    assert f"1. {said} (VERIFY: " in blocked_message(state)
+
+
+def test_what_a_person_rejected_is_counted_alike_everywhere() -> None:
+    played = lc.world(lc.gate("security", lc.rejects()), mode="hybrid", forge="github")
+    state = played.state
+    assert (state.total, state.failures, len(state.history)) == (0, 1, 1)
+    assert KIND.status(state).failures == (0, 1, 1)
+    assert LIFECYCLE.stand(state).failures == 1
+    assert "failures in all: 0 of 10, and 1 rejection, which no limit counts" in LIFECYCLE.stand(state).lines
+    assert "- Failures: 1, all resolved" in body(state)
 
 
 def test_the_queue_hears_why() -> None:

@@ -70,6 +70,18 @@ def test_a_mode_has_its_gates(mode: str, gates: list[str]) -> None:
     assert stood_at(mode=mode) == gates
 
 
+def test_a_gate_that_only_the_mode_asks_for_says_so() -> None:
+    def why(**given: Any) -> str:  # noqa: ANN401 - as `params`
+        played = lc.World(capabilities=("take",), **given)
+        return played.until(AwaitGate).why
+
+    nothing = "is left; nothing in the change calls for it"
+    assert why(mode="hybrid") == f"the mode hybrid asks before VALIDATE {nothing}"
+    assert why(mode="autonomous", always=("architecture",)) == f"its entry in the queue asks before SCAFFOLD {nothing}"
+    found = lc.World(lc.calls_for(lc.risk("security")), mode="hybrid").until(AwaitGate)
+    assert found.why == "authentication, cryptography or personal data: 1 place in the change"
+
+
 @pytest.mark.parametrize(
     ("gate", "stage"),
     [

@@ -29,7 +29,8 @@ from loopwright.kernel.proposals import Opinion
 from loopwright.kernel.sightings import Heard, RanOnce
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import GateRecord, Ruling
-from loopwright.loops.lifecycle.completing import conditions
+from loopwright.loops.lifecycle import closing
+from loopwright.loops.lifecycle.completing import conditions, papers_line
 from loopwright.loops.lifecycle.decision import decision
 from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.machine import LIFECYCLE
@@ -81,6 +82,14 @@ def test_what_skills_leave_after_the_approval_is_kept_and_not_merged() -> None:
     played.play()
     assert played.state.landed == landed
     assert played.state.papers != NO_COMMIT
+    commit = played.state.papers[:12]
+    assert papers_line(played.state) == (
+        f"Papers of SHIP and COMPLETE: commit {commit}, `git show {commit}:docs/systems/sys-001/RETROSPECTIVE.md`"
+    )
+    assert papers_line(played.state) in closing.lines(played.state, played.outcome)
+    without = replace(played.state, finished=())
+    assert papers_line(without).endswith(f"`git show {commit}:docs/systems/sys-001/`")
+    assert papers_line(replace(without, papers=NO_COMMIT)) == ""
     (merge,) = played.asked(MergePullRequest)
     assert merge.commit == landed
 
@@ -275,6 +284,14 @@ def test_what_was_skipped_or_is_measured_counts() -> None:
     played = lc.world()
     shown = {each.name: each.shown_by for each in conditions(played.state)}
     assert shown["Performance targets met"] == "a check measures it"
+    plan = replace(played.state.plan, checks=("test", "lint"))
+    shown = {each.name: each.shown_by for each in conditions(replace(played.state, plan=plan))}
+    assert shown["Performance targets met"] == "by the report of perf-analysis, not measured"
+    verified = "Code verification passing (lint, types, complexity)"
+    assert shown[verified] == "lint; not configured: types, complexity"
+    plan = replace(plan, checks=("lint", "typecheck", "complexity"))
+    shown = {each.name: each.shown_by for each in conditions(replace(played.state, plan=plan))}
+    assert shown[verified] == "lint, typecheck, complexity"
     played = lc.at("VALIDATE").say(lc.skips("security-audit", "done by a firm"))
     played.say(lc.skips("document", "none")).play()
     shown = {each.name: each.shown_by for each in conditions(played.state)}

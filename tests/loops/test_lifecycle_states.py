@@ -101,7 +101,7 @@ def test_a_capability_is_a_commit_of_the_branch_once_it_is_verified() -> None:
         "feat(sys-001): ship",
         "docs(sys-001): validation of Orders",
         "docs(sys-001): documentation of Orders",
-        "refactor(sys-001): what the review of Orders asked for",
+        "chore(sys-001): review of Orders",
     ]
 
 

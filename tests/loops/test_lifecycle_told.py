@@ -146,7 +146,9 @@ def test_the_kind_tells_where_a_system_stands() -> None:
     assert facts.system == {"id": "sys-001", "name": "Orders"}
     assert facts.capability == {"index": 1, "total": 2, "name": "take"}
     assert KIND.status(lc.World(capabilities=()).state).capability is None
-    assert KIND.decision(played.state) == ("EXECUTE_SKILL (VERIFY test-generation): TEST still needs test-generation",)
+    assert KIND.decision(played.state) == (
+        "EXECUTE_SKILL test-generation of TEST; then VERIFY: TEST still needs test-generation",
+    )
     done = lc.world().state
     assert KIND.decision(done) == ("DONE: the system is complete",)
     assert KIND.tells_more(LoopId("lc-1"), done) == "domain-memory/shop/systems/sys-001/loop-state.json"

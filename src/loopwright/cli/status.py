@@ -10,7 +10,7 @@ from loopwright.app.choice import listed_as, refuse_record
 from loopwright.app.loops import OVER
 from loopwright.app.project import Project
 from loopwright.app.views import status
-from loopwright.app.views.standing import status_document
+from loopwright.app.views.standing import kept_beside, status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
@@ -44,7 +44,9 @@ def command(here: Here, *, watch: bool, everything: bool, loop_id: str, as_json:
     with opened(here, create=watch) as project:
         if not watch:
             shown = asyncio.run(_look(project, loop_id))
-            put_json(shown) if as_json else put(text(shown, everything=everything or bool(loop_id)))
+            beside = asyncio.run(kept_beside(project)) if not shown.loops else ()
+            told = "\n".join(beside) or text(shown, everything=everything or bool(loop_id))
+            put_json(shown) if as_json else put(told)
             return 0
         result = complete(_watch(project, here, loop_id, as_json=as_json))
         return result.exit_code if isinstance(result, StoppedBySignal) else 0

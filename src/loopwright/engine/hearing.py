@@ -50,7 +50,7 @@ async def hear(
             refusal = journal.session.refusal(said)
             await _record(journal, journal.session.heard(said), observer)
             if refusal is not None:
-                raise Forbidden(f"loop {known.id}: {refusal.why or refusal}") from refusal
+                raise Forbidden(f"{known.id}: {refusal.why or refusal}") from refusal
             return journal.opened
     except AlreadyRunning:
         if patience:

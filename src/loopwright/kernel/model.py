@@ -197,6 +197,7 @@ class Coverage:
 
 
 NOT_TOUCHED = "not touched"  # the note of a check that was left out
+NOTHING_YET = "nothing to run yet"  # in the note of one that found no test, where none has to be there
 NOT_RUN = "not run: nothing in its paths changed"  # how it is told
 
 
@@ -223,6 +224,11 @@ class CheckResult:
     def ran(self) -> bool:
         """Otherwise it says nothing of this tree, and nobody may read a pass into it."""
         return not (self.passed and self.note == NOT_TOUCHED)
+
+    @property
+    def was_empty(self) -> bool:
+        """It passed because there was nothing that could fail."""
+        return self.passed and NOTHING_YET in self.note.split("; ")
 
 
 @dataclass(frozen=True, slots=True)

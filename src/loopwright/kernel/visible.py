@@ -15,6 +15,7 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
     chr(code) for codes in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
 )
+_WARNING = "\u26a0\ufe0f"  # our own sign: only here does the selector stand for something that is seen
 
 
 def visible(text: str) -> str:
@@ -45,7 +46,11 @@ def _is_plain(line: str) -> bool:
 def _visible_line(line: str) -> str:
     if _is_plain(line):
         return line
-    return "".join(char if is_harmless(char) else _written_out(char) for char in line)
+    return _WARNING.join("".join(map(_shown, part)) for part in line.split(_WARNING))
+
+
+def _shown(char: str) -> str:
+    return char if is_harmless(char) else _written_out(char)
 
 
 def _written_out(char: str) -> str:

@@ -40,7 +40,8 @@ def preflight(made: Project, *flags: str) -> ChecksReported:
 
 def test_a_base_without_anything_is_no_error_on_new_ground_alone(tmp_path: Path) -> None:
     made = project(tmp_path, README, [BUILD, TESTS])
-    assert [result.passed for result in preflight(made, "new_ground").results] == [True, True]
+    found = preflight(made, "new_ground").results
+    assert [(result.passed, result.was_empty) for result in found] == [(True, False), (True, True)]
     assert preflight(made, "new_ground").unable == ()
     assert preflight(made).unable
 

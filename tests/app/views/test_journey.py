@@ -139,6 +139,14 @@ SENTENCES: list[tuple[Logged, str]] = [
         checked(BUILD, CheckResult(name="web", passed=True, note="not touched")),
         "checks: ALL_TESTS_PASSING (build passed; web not run: nothing in its paths changed)",
     ),
+    (
+        checked(BUILD, CheckResult(name="test", passed=True, note="nothing to run yet")),
+        "checks: ALL_TESTS_PASSING (build passed; test: nothing to run yet)",
+    ),
+    (
+        checked(CheckResult(name="test", passed=True, note="odd; nothing to run yet", reused=True)),
+        "checks: nothing was tested (test: nothing to run yet, from its receipt)",
+    ),
     (AgentReported(key=IMPLEMENT, report=AgentReport(summary="Added\nfilter()")), "developer: Added filter()"),
     (AgentReported(key=IMPLEMENT, report=AgentReport()), "developer: done"),
     (

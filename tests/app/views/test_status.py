@@ -5,13 +5,15 @@ import pytest
 
 from loopwright.app.views import status
 from loopwright.app.views.needs import Choice, Need
+from loopwright.app.views.standing import is_at_rest
 from loopwright.app.views.status import Failures, Landed, LoopStatus
 from loopwright.engine.fold import Flight
 from loopwright.kernel.actions import Ask, AwaitGate, Option, WaitUntil
 from loopwright.kernel.codec import encode, plain
-from loopwright.kernel.events import Paused
+from loopwright.kernel.events import Paused, SessionMarked, Started
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId, Question
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentStatus, Key, LoopId, Question
+from loopwright.kernel.record import Record
 from loopwright.kernel.risks import Risk
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.people import Waiting
@@ -228,6 +230,42 @@ def test_what_stopped_it_decides_what_it_needs(
     data = shown(played(), word, alive=alive)
     assert data.status == expected
     assert [need.command for need in data.needs] == commands
+
+
+def marks(*said: SessionMarked | Started) -> list[Record]:
+    return [
+        Record(loop=LoopId("a"), seq=number, at=0.0, kind=type(each).__name__, data=encode(each))
+        for number, each in enumerate(said, start=1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "rests"),
+    [
+        ((), True),
+        ((Started(key=NO_KEY, action="RunAgent"),), False),
+        ((SessionMarked(mark="began"),), False),
+        ((SessionMarked(mark="began"), SessionMarked(mark="ended", why="cap")), True),
+        ((SessionMarked(mark="began"), SessionMarked(mark="ended", why="interrupted")), False),
+        ((SessionMarked(mark="ended", why="cap"), SessionMarked(mark="began")), False),
+    ],
+)
+def test_a_session_that_came_to_its_end_was_not_interrupted(
+    said: tuple[SessionMarked | Started, ...], *, rests: bool
+) -> None:
+    assert is_at_rest(marks(*said)) is rests
+
+
+def test_a_loop_at_rest_is_paused_and_says_how_it_goes_on() -> None:
+    found = status.rested(replace(one("a"), status="interrupted"))
+    (need,) = found.needs
+    assert (found.status, need.kind, need.what) == ("paused", "fix", "go on with `loop run` or `loop next`")
+    assert (need.why, [each.command for each in need.choices]) == (
+        f"it stands in {found.state}; nobody drives it",
+        ["loop run", "loop next"],
+    )
+    answered = replace(need, what="answered", command="loop resume")
+    assert status.rested(replace(found, needs=(answered,))).needs == (answered,)
 
 
 def test_a_pause_tells_the_numbers() -> None:

@@ -70,12 +70,15 @@ def test_a_skill_that_was_not_invoked_blocks_whatever_lies_there() -> None:
 
 
 def test_what_is_said_of_a_skill_not_invoked() -> None:
-    assert not_invoked("security-audit").splitlines() == [
+    told = [
         "⚠️ Cannot proceed: security-audit not invoked",
         "Options:",
         "  - Invoke the skill now",
         '  - Skip with reason: skip security-audit --reason "explanation"',
+        '    (here: `loop skip security-audit --reason "explanation"`)',
     ]
+    assert not_invoked("security-audit").splitlines() == told
+    assert not_invoked("security-audit", "spec", "triage").splitlines() == [*told, "Not invoked either: spec, triage"]
 
 
 def test_a_skipped_skill_leaves_a_gap_that_does_not_block() -> None:

@@ -22,6 +22,14 @@ def test_a_queue_wants_nothing_and_tells_where_it_stands() -> None:
     assert KIND.title(PLAN) == "the systems of shop"
 
 
+def test_what_is_left_is_named_with_the_commands_that_begin_it() -> None:
+    left = KIND.so_far(queue(a_system(1, status="complete"), a_system(2)))
+    assert left[0] == "1 system in the queue of shop: sys-002"
+    assert [line.split("  ")[1] for line in left[1:]] == ["loop init --next", "loop run"]
+    assert KIND.so_far(queue(*map(a_system, range(1, 13))))[0].endswith(", sys-010, …")
+    assert KIND.so_far(queue(a_system(1, status="complete"))) == ()
+
+
 def test_nobody_is_told_anything_in_its_name() -> None:
     class Somebody:
         role = "developer"
@@ -29,7 +37,7 @@ def test_nobody_is_told_anything_in_its_name() -> None:
     with pytest.raises(AssertionError, match="developer"):
         KIND.brief(Somebody())  # type: ignore[arg-type]
     nothing: Any = None
-    assert (KIND.so_far(nothing), KIND.owed(nothing, ""), KIND.closing(nothing, nothing)) == ((), (), ())
+    assert (KIND.owed(nothing, ""), KIND.closing(nothing, nothing)) == ((), ())
     assert KIND.result(NOBODY, nothing, {}) is None
 
 
@@ -87,13 +95,14 @@ def test_each_field_is_changed_by_itself() -> None:
         (said("sys-001", priority=0), "the priority of sys-001 is 0"),
         (said("sys-001", dependencies=["sys-002"]), "go round in a circle: sys-00"),
         (said("sys-001", remove=True), "sys-001 cannot be removed: sys-002, sys-003 depend on it"),
+        (said("sys-002", remove=True), "sys-002 cannot be removed: sys-003 depends on it"),
         (said("next", status="blocked", loop=ANN), "the next system can only be claimed, by a loop"),
         (said("next", status="in-progress"), "the next system can only be claimed, by a loop"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(edit: StateEdited, why: str) -> None:
     with pytest.raises(InvalidTransition) as refused:
-        QUEUE.apply(queue(a_system(1), a_system(2, 1), a_system(3, 1)), edit)
+        QUEUE.apply(queue(a_system(1), a_system(2, 1), a_system(3, 1, 2)), edit)
     assert why in refused.value.why
 
 

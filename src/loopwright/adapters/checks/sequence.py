@@ -39,7 +39,7 @@ from loopwright.adapters.checks.receipts import (
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import NOT_TOUCHED, Blob, Change, CheckResult, Finding, Severity, Tree
+from loopwright.kernel.model import NOT_TOUCHED, NOTHING_YET, Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -94,7 +94,7 @@ class Chain:
         key = receipt_key(self.trees.candidate, spec.name, spec.run, environment + self.drops.mark)
         held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
-            return as_result(held)
+            return _told(spec, held)
         ran = await self._on_candidate(spec)
         receipt = await self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
         base = await self._base(spec, receipt) if needs_base(spec, ran) else None
@@ -106,7 +106,7 @@ class Chain:
         if ran.finished:
             await self.book.keep(receipt)
         return replace(
-            as_result(receipt),
+            _told(spec, receipt),
             reused=False,
             seconds=ran.seconds,
             receipt=key if ran.finished else "",
@@ -298,6 +298,12 @@ def _with(receipt: Receipt, judged: CheckJudgement, *, base_missing: bool = Fals
         newly_skipped=judged.lost.skipped[:MOST_MARKS],
         note="; ".join(filter(None, notes)),
     )
+
+
+def _told(spec: CheckSettings, receipt: Receipt) -> CheckResult:
+    found = as_result(receipt)
+    note = "; ".join(filter(None, (found.note, NOTHING_YET)))
+    return replace(found, note=note) if is_of_nothing(receipt, spec) else found
 
 
 def _skipped(spec: CheckSettings, failed: str) -> CheckResult:

@@ -41,7 +41,17 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
-from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
+from loopwright.kernel.model import (
+    NOT_RUN,
+    NOTHING_YET,
+    AgentStatus,
+    CheckResult,
+    Ending,
+    Key,
+    Outcome,
+    Severity,
+    demand_rule,
+)
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.kernel.trust import Claim
@@ -199,7 +209,9 @@ def _checks(event: ChecksReported) -> str:
     parts += _demands(event.also)
     parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
     blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
-    word = ALL_TESTS_PASSING if event.results and not failed and not blocking else "FAIL"
+    nothing = bool(runs) and all(result.was_empty or not result.ran for result in runs)
+    passing = "nothing was tested" if nothing else ALL_TESTS_PASSING
+    word = passing if event.results and not failed and not blocking else "FAIL"
     return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
 
 
@@ -249,6 +261,8 @@ def _besides(event: ChecksReported) -> str:
 def _check(result: CheckResult) -> str:
     if not result.ran:
         return f"{one_line(result.name, 60)} {NOT_RUN}"
+    if result.was_empty:
+        return f"{one_line(result.name, 60)}: {NOTHING_YET}" + (", from its receipt" if result.reused else "")
     word = "passed" if result.passed else f"failed, {counted(len(result.failures), 'failure')}"
     tests = "" if result.tests is None else f", {counted(result.tests, 'test')}"
     flaky = f", {len(result.flaky)} flaky" if result.flaky else ""

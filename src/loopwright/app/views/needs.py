@@ -169,5 +169,19 @@ def _out_of(row: LoopRow, paused: Paused) -> Need:
     return replace(need, command=command, choices=(Choice(label=f"Go on{terms}", command=command),))
 
 
+def at_rest(loop: LoopId, state: str) -> Need:
+    """Of a loop that is driven in sessions, and whose last one came to its end."""
+    commands = {"Go on until a person is needed": "loop run", "Do one step": "loop next"}
+    return Need(
+        kind="fix",
+        loop=loop,
+        path=(loop,),
+        what="go on with `loop run` or `loop next`",
+        why=f"it stands in {state}; nobody drives it",
+        command="loop run",
+        choices=tuple(Choice(label=label, command=command) for label, command in commands.items()),
+    )
+
+
 def _fix(row: LoopRow, what: str, why: str) -> Need:
     return Need(kind="fix", loop=row.id, path=(row.id,), what=what, why=why, command="loop resume")

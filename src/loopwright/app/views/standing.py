@@ -13,10 +13,10 @@ from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import AwaitGate
-from loopwright.kernel.events import Answered, GateDecided, Paused
+from loopwright.kernel.events import Answered, GateDecided, Paused, SessionMarked, Started
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.record import event_of
+from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.wording import way_on
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
@@ -46,7 +46,20 @@ async def status_of_loop(
     decided = {gate.name: gate.status for gate in gates(view)}
     known = await waiting_for(project, view) if waiting is None else waiting
     paused = await _pause_of(project, view.row)
-    return status.build(view, known, decided, alive=lives, answered=answered, paused=paused)
+    shown = status.build(view, known, decided, alive=lives, answered=answered, paused=paused)
+    has_sessions = bool(view.kind.sessions) and view.row.parent is None
+    if shown.status != "interrupted" or not has_sessions or not is_at_rest(await project.store.read(view.row.id)):
+        return shown
+    return status.rested(shown)
+
+
+def is_at_rest(records: Sequence[Record]) -> bool:
+    """Whether its last session came to its end by itself, or nothing was begun yet."""
+    marked = [event_of(record) for record in records if record.kind == SessionMarked.__name__]
+    if not marked:
+        return not any(record.kind == Started.__name__ for record in records)
+    last = marked[-1]
+    return isinstance(last, SessionMarked) and last.mark == "ended" and last.why != "interrupted"
 
 
 async def why_paused(project: Project, row: LoopRow) -> str:
@@ -82,6 +95,12 @@ async def status_document(project: Project) -> StatusDocument:
         if isinstance(each, Unread):
             shown[each.listed.row.id] = status.unread(each)
     return status.document([shown[row.id] for row in (_row(each) for each in everything)])
+
+
+async def kept_beside(project: Project) -> tuple[str, ...]:
+    """What the records tell that nobody drives."""
+    found = [each for each in await seen(project) if isinstance(each, View) and not each.kind.driven]
+    return tuple(line for each in found for line in each.kind.so_far(each.now.state))
 
 
 def _row(each: View | Unread) -> LoopRow:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.app.loops import Unread, View
-from loopwright.app.views.needs import Need, needs, with_loop
+from loopwright.app.views.needs import Need, at_rest, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
 from loopwright.kernel.events import Paused
 from loopwright.kernel.machine import Standpoint
@@ -237,6 +237,12 @@ def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> 
     if row.status != "running" or alive:
         return row.status
     return "waiting" if waiting else "interrupted"
+
+
+def rested(shown: LoopStatus) -> LoopStatus:
+    """Of a loop that nobody interrupted: its last session came to its end, or the first is still to begin."""
+    is_answered = any(need.what == "answered" for need in shown.needs)
+    return replace(shown, status="paused", needs=shown.needs if is_answered else (at_rest(shown.id, shown.state),))
 
 
 def shown_attempt(stand: Standpoint, row: LoopRow) -> int:

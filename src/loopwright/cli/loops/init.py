@@ -71,6 +71,13 @@ def _with_git(here: Here) -> None:
     note("A repository was made here, with an empty first commit. Commit what the systems are to be built on.")
 
 
+def all_complete(project: object, domain: str) -> bool:
+    known = complete(listed(project, domain))  # type: ignore[arg-type]
+    if isinstance(known, StoppedBySignal):
+        return False
+    return bool(known.systems) and all(each.status == "complete" for each in known.systems)
+
+
 def nothing_ready(project: object, domain: str) -> str:
     known = complete(listed(project, domain))  # type: ignore[arg-type]
     if isinstance(known, StoppedBySignal) or not known.systems:

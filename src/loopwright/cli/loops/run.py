@@ -13,7 +13,7 @@ from loopwright.app.starts.lifecycle.creation import SystemRequest, init_system
 from loopwright.app.starts.lifecycle.domains import domain_of
 from loopwright.app.starts.lifecycle.waiting import Parked, awaited, taken_up
 from loopwright.cli.here import Here
-from loopwright.cli.loops.init import nothing_ready
+from loopwright.cli.loops.init import all_complete, nothing_ready
 from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, interrupted, turned
 from loopwright.cli.opened import note_unseen, opened
 from loopwright.cli.output import count_to, json_option, loop_option, note, put, put_json
@@ -96,11 +96,22 @@ def command(here: Here, /, *, max_transitions: int | None, domain: str, as_json:
         if isinstance(seen, StoppedBySignal):
             return seen.exit_code
         if seen is None:
-            raise Forbidden(nothing_ready(project, asked.domain))
+            return _nothing(project, asked.domain, as_json=as_json)
         turn = Turn(transitions=1, unattended=how.unattended or how.wait, quiet=as_json)
         ran = _Round(left=max_transitions or settings.lifecycle.run_cap)
         code = _all(own, seen, turn, ran)
         return code if code is not None else _answered(ran, nothing_ready(project, asked.domain), as_json=as_json)
+
+
+def _nothing(project: Project, domain: str, *, as_json: bool) -> int:
+    """That everything is complete is no error."""
+    if not all_complete(project, domain):
+        raise Forbidden(nothing_ready(project, domain))
+    if as_json:
+        put_json(SystemsAnswer(outcome="complete", state="COMPLETE", gate=None, transitions=0, systems=()))
+    else:
+        put(nothing_ready(project, domain))
+    return 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,11 +72,12 @@ async def chosen(project: Project, loop_id: str) -> View | None:
 
 
 async def system_under_way(project: Project, system: str) -> LifecycleState | None:
-    """The state of the system of this id, or of the only one that is not over."""
+    """The newest of the system of this id; else of the only one that is not over, or of the only one that was."""
     own = [each for each in await listing(project) if each.row.kind == KIND.loop.name]
-    states: list[LifecycleState] = [(await view(project, each)).now.state for each in own if system or not each.is_over]
+    meant = own if system else [each for each in own if not each.is_over] or own
+    states: list[LifecycleState] = [(await view(project, each)).now.state for each in meant]
     fitting = [state for state in states if system in ("", state.plan.system.id)]
-    return fitting[0] if fitting and (system or len(fitting) == 1) else None
+    return fitting[0] if len({state.plan.system.id for state in fitting}) == 1 else None
 
 
 async def interrupted(project: Project) -> View | None:

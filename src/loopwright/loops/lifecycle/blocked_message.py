@@ -29,7 +29,7 @@ def blocked_message(state: LifecycleState) -> str:
     if told is None:
         return ""
     last = state.failure.error if state.failure else told.reason
-    tried = _tried(state.history) or ("Nothing: no retry can help.",)
+    tried = _tried(state) or ("Nothing: no retry can help.",)
     return "\n".join(
         (
             f"## 🚫 BLOCKED: {one_line(state.plan.system.name, 120)}",
@@ -52,10 +52,24 @@ def blocked_message(state: LifecycleState) -> str:
     )
 
 
-def _tried(history: tuple[Failure, ...]) -> tuple[str, ...]:
-    """Each attempt: what was done about which failure, and what came of it."""
-    found = [each for each in history if not each.resolved and each.fix]
-    return tuple(f"{one_line(each.fix, 200)} ({each.stage}: {one_line(each.error, 120)})" for each in found[-_TRIED:])
+def _tried(state: LifecycleState) -> tuple[str, ...]:
+    """Each attempt: what was done about which failure, also where nobody said what."""
+    found = [each for each in state.history if not each.resolved and _is_tried(state, each)]
+    return tuple(f"{_done(each)} ({each.stage}: {one_line(each.error, 120)})" for each in found[-_TRIED:])
+
+
+def _is_tried(state: LifecycleState, failure: Failure) -> bool:
+    """Whether a retry followed it: the newest may be blocked before one is made."""
+    is_newest = failure.number == state.history[-1].number
+    return bool(failure.fix) or (state.retries > failure.attempt if is_newest else not failure.escalated)
+
+
+def _done(failure: Failure) -> str:
+    if failure.fix:
+        return one_line(failure.fix, 200)
+    if failure.sort in ("skill", "review", "gate-rejection"):
+        return "It was done again with what was found"
+    return "A fix was tried, and did not end" if failure.checks else "Its loop went on with the diagnosis"
 
 
 def blocked_page(state: LifecycleState) -> str:

@@ -62,7 +62,7 @@ def record_of(loop: LoopId, state: LifecycleState, seconds: float, day: str) -> 
     if state.hours is None:
         return None
     hours = round(seconds / 3600, 2)
-    factors = [counted(len(state.done), "capability", "capabilities"), counted(state.total, "failure")]
+    factors = [counted(len(state.done), "capability", "capabilities"), counted(state.failures, "failure")]
     return {
         "id": loop,
         "system": state.plan.system.id,

@@ -10,7 +10,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.course import Ruling
-from loopwright.loops.lifecycle.completing import conditions
+from loopwright.loops.lifecycle.completing import conditions, papers_line
 from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.state import LifecycleState
 
@@ -34,7 +34,7 @@ def result(_loop: LoopId, state: LifecycleState, _parts: Mapping[LoopId, object]
         state=stage_shown(state).value,
         transitions=state.transitions,
         capabilities=len(state.done),
-        failures=state.total,
+        failures=state.failures,
     )
 
 
@@ -61,8 +61,9 @@ def _conditions(state: LifecycleState, outcome: Outcome) -> tuple[str, ...]:
 def _next(state: LifecycleState, outcome: Outcome) -> tuple[str, ...]:
     if outcome.ending is Ending.CANCELLED:
         return ()
+    papers = tuple(filter(None, (papers_line(state),)))
     unblocked = (f"Can begin now: {', '.join(state.unblocked)}.",) if state.unblocked else ()
-    return (*unblocked, *((f"Next: {state.next}.",) if state.next else ()))
+    return (*papers, *unblocked, *((f"Next: {state.next}.",) if state.next else ()))
 
 
 def so_far(state: LifecycleState) -> tuple[str, ...]:

@@ -10,11 +10,13 @@ from loopwright.kernel.quoting import one_line
 from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import Failure
-from loopwright.loops.lifecycle.matrix import PERFORMANCE, sort_of_check
+from loopwright.loops.lifecycle.matrix import COMPLEXITY, LINT, PERFORMANCE, TYPES, sort_of_check
+from loopwright.loops.lifecycle.skills import SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
 from loopwright.loops.lifecycle.states import Stage
 
 _SUBJECT = 60  # characters
+_VERIFIES = (LINT, TYPES, COMPLEXITY)
 _MESSAGES = {
     Stage.INIT: "docs({id}): specification of {name}",
     Stage.SCAFFOLD: "chore({id}): scaffold of {name}",
@@ -23,7 +25,7 @@ _MESSAGES = {
     Stage.VERIFY: "feat({id}): {capability}",
     Stage.VALIDATE: "docs({id}): validation of {name}",
     Stage.DOCUMENT: "docs({id}): documentation of {name}",
-    Stage.REVIEW: "refactor({id}): what the review of {name} asked for",
+    Stage.REVIEW: "chore({id}): review of {name}",
     Stage.SHIP: "Merge what the target has by now into {name}",
 }
 
@@ -69,12 +71,13 @@ def _conditions(state: LifecycleState) -> Iterator[Condition]:
     skipped = skipped_in(state, Stage.VALIDATE)
     yield Condition("All capabilities implemented", not left, f"{len(state.done)} done")
     yield Condition("All tests passing", bool(state.merged), f"checks on the tree that was merged: {checks}")
-    yield Condition("Code verification passing (lint, types, complexity)", bool(state.merged), checks)
+    yield Condition("Code verification passing (lint, types, complexity)", bool(state.merged), _verified_by(state))
     yield _by_skill(state, "Code validation passing (logic, requirements)", "code-validation", skipped)
     yield _by_skill(state, "Security audit passing (no critical/high)", "security-audit", skipped)
     measured = any(sort_of_check(name) == PERFORMANCE for name in state.plan.checks)
     shown = _by_skill(state, "Performance targets met", "perf-analysis", skipped)
-    yield Condition(shown.name, shown.met or measured, "a check measures it" if measured else shown.shown_by)
+    reported = "by the report of perf-analysis, not measured" if "perf-analysis" not in skipped else shown.shown_by
+    yield Condition(shown.name, shown.met or measured, "a check measures it" if measured else reported)
     documented = "document" in state.finished or "document" in skipped_in(state, Stage.DOCUMENT)
     yield Condition("Documentation updated", documented, "the skill document")
     yield Condition("Code review self-assessment passing", bool(state.reviewed), "the loop over the changed files")
@@ -83,6 +86,15 @@ def _conditions(state: LifecycleState) -> Iterator[Condition]:
         gate.gate for gate in state.course.gates if _is_missing(gate.gate, gate.due, gate.ruling, gate.lasting)
     ]
     yield Condition("All required gates approved", not unapproved, ", ".join(unapproved) or "every gate that was due")
+
+
+def _verified_by(state: LifecycleState) -> str:
+    """The checks of each sort, and the sorts that nothing looks at."""
+    known = {name: sort_of_check(name) for name in state.plan.checks}
+    there = [name for name, sort in known.items() if sort in _VERIFIES]
+    missing = [sort for sort in _VERIFIES if sort not in known.values()]
+    absent = f"not configured: {', '.join(missing)}" if missing else ""
+    return "; ".join(filter(None, (", ".join(there), absent)))
 
 
 def _is_missing(gate: str, due: bool, ruling: Ruling, lasting: bool) -> bool:  # noqa: FBT001
@@ -94,6 +106,15 @@ def _by_skill(state: LifecycleState, name: str, skill: str, skipped: tuple[str, 
     if skill in skipped:
         return Condition(name, True, f"skipped: {reason}")  # noqa: FBT003
     return Condition(name, skill in state.finished, f"the skill {skill}")
+
+
+def papers_line(state: LifecycleState) -> str:
+    """Where what was written after the approval lies: it is in no branch."""
+    if not state.papers:
+        return ""
+    commit, left = state.papers[:12], SKILLS["retrospective"].leaves if "retrospective" in state.finished else ""
+    place = f"{folder_of(state.plan.system.id)}/{left}"
+    return f"Papers of SHIP and COMPLETE: commit {commit}, `git show {commit}:{place}`"
 
 
 def interfaces_line(state: LifecycleState) -> str:

@@ -22,6 +22,7 @@ class NextAction:
     why: str
     state: str = ""  # the next one
     skill: str = ""
+    skill_of: str = ""  # the state that needs it
     gate: str = ""
 
 
@@ -49,10 +50,14 @@ def _executes(state: LifecycleState) -> NextAction:
     if state.phase is Stage.RETRY:
         stage = state.resumes_at.value
         return NextAction(
-            action="EXECUTE_SKILL", state=stage, skill="debug-assist", why="what failed is diagnosed and fixed"
+            action="EXECUTE_SKILL",
+            state=stage,
+            skill="debug-assist",
+            skill_of=state.phase.value,
+            why="what failed is diagnosed and fixed",
         )
     to = after(state.phase, more_capabilities=bool(state.remaining))
     skills = missing_skills(state) if state.phase in NORMAL else ()
-    skill = skills[0] if skills else PRIMARY[to]
+    skill, of = (skills[0], state.phase) if skills else (PRIMARY[to], to)
     left = f"{state.phase} still needs {', '.join(skills)}" if skills else f"{state.phase} is left once its checks pass"
-    return NextAction(action="EXECUTE_SKILL", state=to.value, skill=skill, why=left)
+    return NextAction(action="EXECUTE_SKILL", state=to.value, skill=skill, skill_of=of.value, why=left)

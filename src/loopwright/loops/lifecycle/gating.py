@@ -80,9 +80,19 @@ def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRe
     )
     marks += [f"after {noes}"] if noes and gate != DEPLOY else []
     digest = hashlib.sha256("\0".join((gate, *marks)).encode(errors="surrogateescape")).hexdigest()[:24]
-    why = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
-    places = f": {counted(len(risks), 'place')} in the change" if risks else ""
-    return GateRecord(gate=gate, evidence=digest, commit=state.tip, tree=tree, why=f"{why}{places}", reasons=risks)
+    why = _why(state, gate, risks)
+    return GateRecord(gate=gate, evidence=digest, commit=state.tip, tree=tree, why=why, reasons=risks)
+
+
+def _why(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> str:
+    """What in the change calls for it; else whose wish it is that it is asked all the same."""
+    told = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
+    if risks:
+        return f"{told}: {counted(len(risks), 'place')} in the change"
+    if gate not in (ARCHITECTURE, SECURITY):
+        return told
+    asker = "its entry in the queue" if gate in state.plan.always else f"the mode {state.plan.mode}"
+    return f"{asker} asks before {state.phase} is left; nothing in the change calls for it"
 
 
 def opened(state: LifecycleState) -> LifecycleState:

@@ -162,7 +162,8 @@ def _named(paths: tuple[str, ...]) -> str:
 def _commits(leaving: Leaving) -> Iterator[str]:
     fresh = leaving.moments.mileposts[leaving.session.mileposts :]
     lines = [f"- `{each.commit[:12]}` {inline(each.text)}" for each in fresh if each.kind == "commit"]
-    return _listed("Commits", lines, "None.")
+    papers = completing.papers_line(leaving.state)
+    return _listed("Commits", (*lines, *((f"- {papers}",) if papers else ())), "None.")
 
 
 def _standing(leaving: Leaving) -> Iterator[str]:

@@ -52,7 +52,10 @@ def _adopted(state: LifecycleState) -> tuple[str, ...]:
 
 def _decided(state: LifecycleState) -> tuple[str, ...]:
     told = decision(state)
-    about = " ".join(filter(None, (told.state, told.skill, told.gate)))
+    if told.skill:
+        then = f"; then {told.state}" if told.state != told.skill_of else ""
+        return (f"{told.action} {told.skill} of {told.skill_of}{then}: {told.why}",)
+    about = " ".join(filter(None, (told.state, told.gate)))
     return (f"{told.action}{f' ({about})' if about else ''}: {told.why}",)
 
 

@@ -97,7 +97,7 @@ def _failures(state: LifecycleState, moments: Moments) -> Rows:
     return {
         "count": state.retries,
         "maxRetries": state.allowance.retries,
-        "totalFailures": state.total,
+        "totalFailures": state.failures,
         "maxTotalFailures": state.allowance.failures,
         "history": history,
     }
@@ -238,7 +238,7 @@ def status_lines(state: LifecycleState, moments: Moments) -> tuple[str, ...]:
 
 
 def _failures_line(state: LifecycleState) -> str:
-    count, still = len(state.history), sum(not each.resolved for each in state.history)
+    count, still = state.failures, sum(not each.resolved for each in state.history)
     if not count:
         return "0"
     return f"{count} ({f'{still} open' if still else 'resolved'})"

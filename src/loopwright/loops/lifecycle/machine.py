@@ -74,17 +74,22 @@ def stand(state: LifecycleState) -> Standpoint:
         state=stage_shown(state).value,
         attempt=state.transitions,
         limit=0,
-        failures=state.total,
+        failures=state.failures,
         findings=state.failure.findings if state.failure else (),
         headline=f"{done} of {counted(total, 'capability', 'capabilities')} done",
         lines=(
             f"retries of the present failure: {state.retries} of {most.retries}",
             f"the same failure again: at most {most.same} times",
-            f"failures in all: {state.total} of {most.failures}",
+            f"failures in all: {state.total} of {most.failures}" + _rejections(state),
             *state.remarks,
         ),
         commit=state.tip,
     )
+
+
+def _rejections(state: LifecycleState) -> str:
+    beside = state.failures - state.total
+    return f", and {counted(beside, 'rejection')}, which no limit counts" if beside else ""
 
 
 LIFECYCLE: Loop[LifecycleParams, LifecycleState] = Loop(

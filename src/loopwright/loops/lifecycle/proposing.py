@@ -77,7 +77,7 @@ def body(state: LifecycleState) -> str:
         "",
         "### Evidence",
         f"- Verified tree: `{state.tree}`; checks: {', '.join(plan.checks) or 'none'}",
-        f"- Failures: {state.total}, all resolved" if state.total else "- Failures: none",
+        f"- Failures: {state.failures}, all resolved" if state.failures else "- Failures: none",
         *_tests(state),
         "",
         "### Gates",

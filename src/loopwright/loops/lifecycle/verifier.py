@@ -154,13 +154,15 @@ def report(
     )
 
 
-def not_invoked(skill: str) -> str:
+def not_invoked(skill: str, *others: str) -> str:
     """What a person is told where a phase cannot be left."""
+    also = f"\nNot invoked either: {', '.join(others)}" if others else ""
     return (
         f"⚠️ Cannot proceed: {skill} not invoked\n"
         "Options:\n"
         "  - Invoke the skill now\n"
-        f'  - Skip with reason: skip {skill} --reason "explanation"'
+        f'  - Skip with reason: skip {skill} --reason "explanation"\n'
+        f'    (here: `loop skip {skill} --reason "explanation"`){also}'
     )
 
 
@@ -201,9 +203,9 @@ def _standing(gaps: list[SkillGap], *, partial: bool = False) -> Standing:
 
 
 def _message(gaps: tuple[SkillGap, ...], skills: Mapping[str, VerifiedSkill]) -> str:
-    missing = next((each.skill for each in gaps if each.severity == "critical"), "")
+    missing = [each.skill for each in gaps if each.severity == "critical"]
     if missing:
-        return not_invoked(missing)
+        return not_invoked(*missing)
     faulty = [each for each in gaps if each.severity == "high"]
     if faulty:
         more = f", and {counted(len(faulty) - 1, 'more gap')}" if len(faulty) > 1 else ""

@@ -111,7 +111,8 @@ def _next(state: QueueState, edit: QueueEdit) -> System | None:
 def _without(systems: tuple[System, ...], gone: System) -> tuple[System, ...]:
     needing = [each.id for each in systems if gone.id in each.dependencies]
     if needing:
-        raise _refused(f"{gone.id} cannot be removed: {', '.join(needing)} depend on it")
+        verb = "depends" if len(needing) == 1 else "depend"
+        raise _refused(f"{gone.id} cannot be removed: {', '.join(needing)} {verb} on it")
     if gone.loop and gone.status != "complete":
         raise _refused(f"{gone.id} cannot be removed: loop {gone.loop} has claimed it")
     return tuple(each for each in systems if each is not gone)
