@@ -36,7 +36,12 @@ def _agent(name: str) -> st.SearchStrategy[s.AgentSettings]:
         limits=_LIMITS,
     )
     scripted = st.builds(
-        s.AgentSettings, name=st.just(name), kind=st.just("rehearsal"), scenario=TEXT, env=VARIABLES, limits=_LIMITS
+        s.AgentSettings,
+        name=st.just(name),
+        kind=st.just("rehearsal"),
+        scenario=TEXT.map(lambda text: f"rehearsals/x{text.strip(chr(47))}"),
+        env=VARIABLES,
+        limits=_LIMITS,
     )
     return programs | scripted
 

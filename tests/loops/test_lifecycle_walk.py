@@ -26,7 +26,7 @@ def states() -> tuple[LifecycleState, ...]:
     found = {walk.shape(state): state for state in walk.starts}
     waiting = list(walk.starts)
     for state in waiting:
-        events = [event for action in LIFECYCLE.decide(state) for event in answers_to(action, {}).values()]
+        events = [event for action in LIFECYCLE.decide(state) for event in answers_to(action, walk.verdicts).values()]
         for event in (*events, CancelRequested()):
             try:
                 after = LIFECYCLE.apply(state, event)

@@ -21,7 +21,6 @@ from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import AlreadyRunning, Forbidden, UsageError
-from loopwright.loops.lifecycle.machine import stage_shown
 
 _WAITING: tuple[RunOutcome, ...] = ("gate", "blocked", "waiting")
 _FINAL: tuple[RunOutcome, ...] = ("limit", "paused", "cancelled")
@@ -186,7 +185,7 @@ def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
         raise Forbidden("nothing was run")
     answer = SystemsAnswer(
         outcome=told.outcome,
-        state=stage_shown(told.state).value,
+        state=told.stage,
         gate=told.gate or None,
         transitions=ran.made,
         systems=ran.systems,

@@ -18,6 +18,7 @@ from loopwright.errors import AlreadyRunning, UsageError
 from loopwright.kernel.model import Ending, Point
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle.kind import KIND
+from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 
@@ -51,6 +52,10 @@ class Turned:
     lines: Sequence[str] = ()
     made: int = 0
     stopped: int | None = None  # by a signal: the exit code
+
+    @property
+    def stage(self) -> str:
+        return stage_shown(self.state).value
 
     @property
     def exit_code(self) -> int:
