@@ -71,7 +71,7 @@ def test_a_mark_stays_while_the_lines_that_called_for_it_do() -> None:
 
 
 def test_words_in_prose_and_in_locks_are_no_change() -> None:
-    for path in ("README.md", "docs/a.py", "CHANGELOG", "sub/LICENSE.txt", "uv.lock", "doc.RST"):
+    for path in ("README.md", "docs/a.txt", "CHANGELOG", "sub/LICENSE.txt", "uv.lock", "doc.RST"):
         assert words_in("the password", change=replace(CODE, path=path)) == ()
     within = replace(WORDS, within=("**/*.md",))
     prose = replace(CODE, path="prompts/a.md")

@@ -134,6 +134,13 @@ WORDS = {
         *("urllib.request.urlopen(u)", "await fetch('https://x.y/z')", "axios.post(u)", "resp, err := http.Get(u)"),
         *("let c = reqwest::Client::new();", "Net::HTTP.get(uri)", "new WebSocket(u)", "smtplib.SMTP(h)"),
         "private HttpClient client;",
+        *("from urllib import error, request", "from http import client", "import os, requests", "s = socket.socket()"),
+        *(
+            "const h = require('https')",
+            "import net from 'node:net'",
+            "subprocess.run(['curl', u])",
+            "import \uff48ttpx",
+        ),
     ),
     ("external", "services of others"): (
         *("import boto3", "stripe.Charge.create(x)", "from twilio.rest import Client", "const s = require('stripe')"),
@@ -280,3 +287,20 @@ def test_a_wrong_password_is_refused(client):
 @pytest.mark.parametrize("path", ORDINARY)
 def test_ordinary_changes_call_for_nothing(path: str) -> None:
     assert found(path, *ORDINARY[path].splitlines()) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "calls"),
+    [
+        ("docs/conf.py", True),
+        ("docs/systems/sys-001/impl.py", True),
+        ("src/shop/changes", True),
+        ("docs/systems/sys-001/SECURITY.md", False),
+        ("docs/guide.md", False),
+        ("CHANGES", False),
+    ],
+)
+def test_code_is_looked_into_wherever_it_lies(path: str, calls: bool) -> None:  # noqa: FBT001 - a row of the table
+    added = AddedText(path=path, lines=((1, "import requests"),))
+    found = risks_in((Change(path=path, how="added", blob="b", mode="100644"),), (added,), rules())
+    assert bool([risk for risk in found if risk.gate == "external"]) is calls

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from unicodedata import normalize
 
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, judge_by_name
@@ -18,9 +19,9 @@ _LONGEST = 200  # characters of a line that are shown
 _UNREAD = "it is no text, or too large to be looked into"
 # Words in prose change nothing.
 DOCUMENTATION = (
-    "docs/**",
+    "docs/**/*.{txt,html,css,tex,puml,drawio,yml,yaml,json}",
     "**/*.{md,mdx,rst,adoc}",
-    "**/{readme,license,licence,copying,notice,authors,contributors,changelog,changes,news}",
+    "{readme,license,licence,copying,notice,authors,contributors,changelog,changes,news}",
     "**/{readme,license,licence,copying,notice,authors,contributors,changelog,changes,news}.txt",
 )
 # What such a file holds is looked at or listened to: where it is no text, that is what its name says.
@@ -133,7 +134,8 @@ def _is_any(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _has_word(words: tuple[str, ...], line: str) -> bool:
-    return _any_of(words).search(line) is not None
+    """As languages read names: letters that only look otherwise are the same."""
+    return _any_of(words).search(normalize("NFKC", line)) is not None
 
 
 @cache

@@ -9,7 +9,7 @@ from loopwright.kernel.judges import Judge
 from loopwright.kernel.risks import DOCUMENTATION, GateRule
 
 ARCHITECTURE, SECURITY, DATABASE, EXTERNAL, DEPLOY = "architecture", "security", "database", "external", "deploy"
-DELIVERABLES = "docs/systems/**"  # what skills leave behind speaks of everything, and changes nothing
+DELIVERABLES = "docs/systems/**/*.{md,json,yaml,yml,txt}"  # what skills leave behind speaks of everything
 TESTS = ("tests/**", "**/*_test.*", "**/test_*.py", "**/*.test.*", "**/*.spec.*")
 
 # By itself or as a part of a name: `api_key`, `apiKey`, `API_KEY`, and not within a longer word.
@@ -171,7 +171,10 @@ _EXTERNAL = (
         name="calls over the network",
         words=(
             r"(?<![\w.])requests\.(?:get|post|put|patch|delete|head|options|request|session)\b",
-            r"^\s*(?:import|from)\s+requests\b",
+            r"^\s*(?:import\s[^#]*|from\s+)\brequests\b",
+            r"\bfrom\s+urllib\s+import\b.*\brequest\b|\bfrom\s+http\s+import\b.*\bclient\b",
+            r"\brequire\(\s*['\"](?:node:)?(?:https?|net|tls)['\"]|\bfrom\s+['\"](?:node:)?(?:https?|net|tls)['\"]",
+            r"^\s*import\s[^#]*\bsocket\b|(?<![\w.])socket\.(?:socket|create_connection)\(|['\"](?:curl|wget)['\"]",
             r"\b(?:httpx|aiohttp|urllib3|reqwest|axios|okhttp\w*|httparty|undici)\b",
             r"\burllib\.request\b|\burlopen\(|\bhttp\.client\b|\bhttplib\b|\bNet::HTTP\b|\bFaraday\.",
             r"\bfetch\(\s*[`'\"]https?:|\bXMLHttpRequest\b|\bnew\s+(?:WebSocket|EventSource)\(",

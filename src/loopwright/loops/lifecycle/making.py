@@ -8,11 +8,13 @@ from typing import Any
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
 from loopwright.kernel.gates import matches
+from loopwright.kernel.risks import DOCUMENTATION
 from loopwright.kernel.trust import LandedBefore, Trust
+from loopwright.loops.lifecycle.gate_rules import DELIVERABLES
 from loopwright.loops.lifecycle.skills import folder_of
 from loopwright.loops.lifecycle.state import LifecycleState
 
-_NO_ARTIFACTS = ("docs/**", "*.md", "**/*.md", "*.lock", "**/*.lock", "LICENSE*")
+_NO_ARTIFACTS = (*DOCUMENTATION, DELIVERABLES, "**/*.lock")
 
 
 def capability_task(state: LifecycleState) -> str:
