@@ -13,6 +13,7 @@ from pathlib import Path
 from loopwright.kernel.events import Integrated, Logged
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import read_event
+from loopwright.loops.lifecycle.skills import JUDGES
 from tests.e2e.kills import recorded
 from tests.e2e.scene import CHECK, Scene
 from tests.repository import Repository
@@ -73,7 +74,7 @@ elif skill in papers:
     text = "# Paper\\n\\nWhat was found out.\\n\\n## Integration\\n\\nFine.\\n\\n## Security\\n\\nFine.\\n"
     system = re.search(r"docs/systems/(sys-\\d+)", asked + Path(os.environ["LOOP_BRIEF"]).read_text())[1]
     put(f"docs/systems/{{system}}/{{papers[skill]}}.md", text + "\\n## Performance\\n\\nFine.\\n")
-if role in ("reviewer", "critic") or skill in ("code-validation", "security-audit", "code-review"):
+if role in ("reviewer", "critic") or skill in {(*JUDGES, "code-review")!r}:
     said["verdict"] = "pass"
 result.write_text(json.dumps(said))
 """

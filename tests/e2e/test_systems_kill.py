@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.sampled("kills"), pytest.mark.timeou
 # In the order in which a system comes to them; the deploy gate is before `tell`.
 STEPS = (
     *("skill", "record", "examine", "look", "land", "move", "check", "implement", "reviews"),
-    *("tell", "propose", "merge", "deploy", "weigh", "queue", "handoff", "interfaces", "clean", "next"),
+    *("tell", "propose", "merge", "deploy", "weigh", "update-queue", "handoff", "interfaces", "clean", "next"),
 )
 AFTER_SHIPPING = ("deploy", "git-workflow", "retrospective", "calibration-tracker")  # whose papers are not merged
 SUBJECTS = [

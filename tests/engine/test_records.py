@@ -71,7 +71,7 @@ def test_another_loop_hears_back_or_why_not(monkeypatch: pytest.MonkeyPatch) -> 
     async def story() -> None:
         fakes = await recorded()
         refused = await look(fakes.world(), CLAIM, "step")
-        assert refused == Heard(key=CLAIM.key, loop=LOOP, refused=f"loop {LOOP}: no system is ready")
+        assert refused == Heard(key=CLAIM.key, loop=LOOP, refused=f"{LOOP}: no system is ready")
         await hear(fakes.store, fakes.loops, LOOP, ADD, fakes.recorder)
         for _ in range(2):
             assert await look(fakes.world(), CLAIM, "step") == Heard(
