@@ -20,6 +20,7 @@ from loopwright.kernel.sightings import Heard
 from loopwright.loops.queue.machine import QUEUE
 from loopwright.loops.queue.state import QueueParams
 from loopwright.ports.dispatcher import Errand
+from loopwright.ports.store import Append, NewEvent
 from tests.engine.worlds import LOOP, Fakes
 
 ADD = StateEdited(subject="queue", value='{"add":{"name":"A"}}', by="ann")
@@ -83,5 +84,21 @@ def test_another_loop_hears_back_or_why_not(monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(AlreadyRunning):
             await hear(fakes.store, fakes.loops, LOOP, ADD, fakes.recorder, patience=1)
         assert await fakes.store.inbox(LOOP) == ()
+
+    asyncio.run(story())
+
+
+def test_what_was_read_while_another_was_at_it_is_read_again_where_they_wrote_since() -> None:
+    async def story() -> None:
+        fakes = await recorded()
+        row = (await fakes.store.load(LOOP)).row
+        fence = await fakes.store.claim(LOOP, "bob")
+        known = await open_loop(fakes.store, fakes.loops, LOOP)  # and now bob writes
+        batch = Append(entries=(NewEvent(kind="StateEdited", data=encode(ADD)),))
+        await fakes.store.append(LOOP, fence=fence, expected=row.seq, batch=batch)
+        await fakes.store.release(LOOP, fence)
+        opened = await hear(fakes.store, fakes.loops, known, ADD, fakes.recorder)
+        assert opened is not None
+        assert len(opened.now.state.systems) == 2
 
     asyncio.run(story())

@@ -12,7 +12,7 @@ def fault(text: str | None, form: Format = "markdown", section: str = "") -> str
     return fault_of(FileDemand(path="a", format=form, section=section), text)
 
 
-@pytest.mark.parametrize("form", get_args(Format))
+@pytest.mark.parametrize("form", sorted({*get_args(Format)} - {"merged"}))
 def test_a_file_has_to_be_there_and_say_something(form: Format) -> None:
     assert fault(None, form) == "it is not there"
     assert fault("", form) == fault(" \n\t\n\r\n", form) == "it is empty"
@@ -163,3 +163,18 @@ def test_faults_are_told_by_file_and_section() -> None:
 def test_a_long_line_of_traps_is_read_quickly() -> None:
     for piece in ("` `` ", "<insert ", "[your ", "to be written ", "-: "):
         assert isinstance(fault("# Title\n" + piece * 20_000), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (None, ""),
+        ("", ""),
+        ("x = 1  # TODO\n=======\n", ""),
+        ("    <<<<<<< quoted\n", ""),
+        ("one\n<<<<<<< ours\ntwo\n", "line 2 still has git's mark of a conflict"),
+        ("one\r\n>>>>>>>\r\n", "line 2 still has git's mark of a conflict"),
+    ],
+)
+def test_of_what_two_sides_changed_only_the_marks_are_looked_for(text: str | None, expected: str) -> None:
+    assert fault(text, "merged") == expected

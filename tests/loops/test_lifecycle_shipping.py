@@ -117,25 +117,6 @@ def test_a_target_that_has_moved_is_brought_in_verified_and_approved_again() -> 
     assert played.stage == "COMPLETE"
 
 
-def test_what_the_target_has_by_now_may_be_in_conflict_and_is_mended() -> None:
-    def conflicts(action: Combine) -> Combined:
-        found = (Conflict(commit=action.commits[0], paths=("src/a.py",)),)
-        return Combined(key=action.key, commit=action.base, left_out=action.commits, conflicts=found)
-
-    played = lc.world(merges(MOVED), lc.on(Combine, conflicts))
-    assert [(each.sort, each.error) for each in played.state.history] == [
-        ("merge", "src/a.py - src/a.py conflicts with what the target has by now")
-    ]
-    assert (played.stage, played.state.ground) == ("COMPLETE", "main-2")
-    steps = [each.key.step for each in played.actions]
-    begin = steps.index("record-fix")
-    assert steps[begin : begin + 6] == ["record-fix", "suite", "tell", "move", "update", "reviews"]
-    again = played.asked(Combine, step="update")[1]
-    assert again.commits == (played.asked(RunChecks, step="suite")[0].commit,)  # the fix, with what the target has
-    bare = lc.on(Combine, lambda action: replace(conflicts(action), conflicts=()))
-    assert lc.world(merges(MOVED), bare).state.history[0].file == "feature/system-orders"
-
-
 def test_a_merge_that_is_brought_in_keeps_what_a_person_approved_of_the_scaffold() -> None:
     played = lc.at("SHIP")
     played.state = replace(played.state, grounded=((Commit("approved"), "pyproject.toml"),))

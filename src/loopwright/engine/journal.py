@@ -64,11 +64,11 @@ async def holding(
 ) -> AsyncIterator[Held]:
     """Be the loop's one writer for a while. Raises `AlreadyRunning`, after so many pauses, while somebody else is.
 
-    What was read before is not read again, unless somebody held the loop in between.
+    What was read before is not read again, unless somebody has written since, be it that they held it already then.
     """
     fence = await _claimed(store, known.id, who, patience, pause)
     try:
-        current = known.row.fence + 1 == fence
+        current = known.row.fence + 1 == fence and not await store.read(known.id, after=known.row.seq, limit=1)
         yield Held(known if current else await open_loop(store, {known.loop.name: known.loop}, known.id), fence)
     finally:
         await store.release(known.id, fence)

@@ -282,6 +282,7 @@ async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Co
             commits=action.commits,
             made_on=action.made_on,
             keep=action.keep,
+            marks=action.marks,
             step=step,
         )
     )

@@ -169,6 +169,7 @@ class Combine:
     commits: tuple[Commit, ...]
     made_on: tuple[Commit, ...] = ()  # what each is a change to; empty: all to `base`
     keep: tuple[tuple[Commit, str], ...] = ()  # files that are as this commit has them, whatever is done to them
+    marks: bool = False  # what conflicts is in it all the same, both sides with git's marks around them
     label: str
     why: str = ""
 

@@ -16,7 +16,8 @@ from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import each_key_once, few_digits
 
-Format = Literal["markdown", "json", "yaml", "text"]
+# "merged": any file that two sides changed, of which nothing is asked but that it is decided what becomes of both.
+Format = Literal["markdown", "json", "yaml", "text", "merged"]
 
 _FENCE = re.compile(r"[ \t]*(?:(`{3,})[^`]*|(~{3,}).*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -29,6 +30,7 @@ _PLACEHOLDERS = re.compile(
 _PUT_OFF = re.compile(r"(?i)\bto be (?:written|filled(?: in| out)?|determined|decided|defined|completed|added)\b")
 # What may stand around the words of `_PUT_OFF` where they are all that a line, or what follows a colon, says.
 _SAYS_NO_MORE = frozenset(["this", "that", "section", "part", "text", "content", "is", "are", "still", "yet", "here"])
+_MARK = re.compile(r"(?:<{7}|>{7})(?: |$)")
 _ENDING_LABELS = re.compile(r"[:|]")
 _YAML_ENTRY = re.compile(r"\s*(?:- |-$|[^\s#:][^:]*:(?:\s|$))")
 
@@ -51,6 +53,8 @@ class FileFault:
 
 def fault_of(demand: FileDemand, text: str | None) -> str:
     """Why the file is not what it has to be; empty: it is. Of a file with a section only that is looked into."""
+    if demand.format == "merged":
+        return _undecided(text or "")
     if text is None:
         return "it is not there"
     lines = tuple(_markdown(text) if demand.format == "markdown" else _plain(text))
@@ -69,6 +73,11 @@ def faults_in(demands: Iterable[tuple[FileDemand, str | None]]) -> tuple[FileFau
     return tuple(FileFault(path=each.path, why=why, section=each.section) for each, why in found if why)
 
 
+def _undecided(text: str) -> str:
+    marked = next((each for each in _plain(text) if _MARK.match(each.text)), None)
+    return f"line {marked.number} still has git's mark of a conflict" if marked else ""
+
+
 def placeholder_in(text: str) -> str:
     """Where a Markdown text is not written yet, in words; empty: nowhere."""
     return _placeholder(_markdown(text))
@@ -82,7 +91,7 @@ def _fault_of_format(form: Format, text: str, lines: tuple[MarkdownLine, ...]) -
             return _fault_of_json(text)
         case "yaml":
             return _fault_of_yaml(lines)
-        case "text":
+        case "text" | "merged":
             return ""
         case _:
             assert_never(form)

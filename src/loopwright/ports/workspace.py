@@ -91,6 +91,7 @@ class Combining:
     commits: tuple[Commit, ...]
     made_on: tuple[Commit, ...] = ()  # what each is a change to; empty: all to `base`
     keep: tuple[tuple[Commit, str], ...] = ()  # files that are as this commit has them, whatever is done to them
+    marks: bool = False  # what conflicts is in it all the same, both sides with git's marks around them
     step: str
 
     @property
@@ -146,7 +147,8 @@ class Workspace(Protocol):
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.
 
         `made_on` says what each is a change to, where that is not `base`. One that conflicts with those before it is
-        left out. What is to be kept is then as its commit has it. Safe to repeat: the same step, the same commit.
+        left out; with `marks` it is told to be, and both sides are in the files. What is to be kept is then as its
+        commit has it. Safe to repeat: the same step, the same commit.
         """
 
     async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:

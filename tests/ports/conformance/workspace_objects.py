@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, Conflict
 from loopwright.kernel.risks import AddedText
 from loopwright.ports.workspace import Combination, Combining, Snapshot, Taking
 from tests.ports.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
@@ -217,6 +217,20 @@ async def c33_what_is_too_large_or_no_text_is_not_told_whole(stage: WorkspaceSta
     )
 
 
+async def c34_a_conflict_may_be_kept_with_its_marks(stage: WorkspaceStage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "two\n", "kept.txt": "two\n"}, "b")
+    wanted = Combining(
+        loop=LOOP, label="c", base=one.commit, commits=(two.commit,), made_on=(stage.base,), marks=True, step="c"
+    )
+    made = await stage.workspace.combine(wanted)
+    assert made.left_out == (Conflict(commit=two.commit, paths=("changed.txt",)),)
+    assert _paths(made) == [("changed.txt", "changed"), ("kept.txt", "changed")]
+    (text,) = await stage.workspace.texts(made.commit, ("changed.txt",), limit=1_000)
+    assert [line[:7] for line in (text or "").splitlines()] == ["<<<<<<<", "one", "=======", "two", ">>>>>>>"]
+    assert await stage.workspace.combine(wanted) == made
+
+
 OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c18_only_what_was_asked_for_is_taken,
     c19_what_was_dropped_is_told_again,
@@ -234,4 +248,5 @@ OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c31_changed_is_what_a_snapshot_says,
     c32_what_is_added_is_told_line_by_line,
     c33_what_is_too_large_or_no_text_is_not_told_whole,
+    c34_a_conflict_may_be_kept_with_its_marks,
 )

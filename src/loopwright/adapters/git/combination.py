@@ -13,8 +13,6 @@ from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Commit, Conflict, Tree
 from loopwright.ports.workspace import Combination, Combining
 
-Deltas = tuple[tuple[Commit, Commit], ...]  # each commit after what it is a change to
-
 
 def combine(ground: Ground, wanted: Combining) -> Combination:
     """One commit on the base, or the base itself when nothing changes. Same step, same commit."""
@@ -24,17 +22,17 @@ def combine(ground: Ground, wanted: Combining) -> Combination:
     held = listed(ground, ref, f"{ref}+*")
     for kept in held:
         if kept.step == one_line(step):
-            left = _conflicts(ground, kept.commit, made_on, tuple(map(Commit, kept.left)))
-            changed = _kept(ground, _fold(ground, base, wanted.deltas)[0], wanted.keep)[1]
+            left = _conflicts(ground, base if wanted.marks else kept.commit, made_on, tuple(map(Commit, kept.left)))
+            changed = _kept(ground, _fold(ground, wanted)[0], wanted.keep)[1]
             return replace(_combination(ground, base, kept.commit, left), kept=changed)
-    folded, left_out = _fold(ground, base, wanted.deltas)
+    folded, left_out = _fold(ground, wanted)
     tree, changed = _kept(ground, folded, wanted.keep)
     if tree == ground.tree(base):
         conflicts = _conflicts(ground, base, made_on, left_out)
         return Combination(commit=base, changes=(), left_out=conflicts, kept=changed)
     commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
     keep(ground, loop, label, commit, held)
-    found = _combination(ground, base, commit, _conflicts(ground, commit, made_on, left_out))
+    found = _combination(ground, base, commit, _conflicts(ground, base if wanted.marks else commit, made_on, left_out))
     return replace(found, kept=changed)
 
 
@@ -58,40 +56,41 @@ def _conflicts(
 ) -> tuple[Conflict, ...]:
     def paths(commit: Commit) -> tuple[str, ...]:
         ours, theirs = (_side(ground, made_on[commit], ground.tree(each)) for each in (combined, commit))
-        return merged_tree(ground, ours, theirs)[1]
+        return merged_tree(ground, ours, theirs)[1] or ()
 
     return tuple(Conflict(commit=commit, paths=paths(commit)) for commit in left_out)
 
 
-def _fold(ground: Ground, base: Commit, deltas: Deltas) -> tuple[Tree, tuple[Commit, ...]]:
+def _fold(ground: Ground, wanted: Combining) -> tuple[Tree, tuple[Commit, ...]]:
     """The tree of all, and the commits that do not go with those before them."""
-    tree, left_out = ground.tree(base), []
-    for start, commit in deltas:
-        merged = _merged(ground, start, tree, ground.tree(commit))
-        if merged is None:
+    tree, left_out = ground.tree(wanted.base), []
+    for start, commit in wanted.deltas:
+        merged, conflicts = _merged(ground, start, tree, ground.tree(commit))
+        if conflicts is not None:
             left_out.append(commit)
-        else:
+        if conflicts is None or wanted.marks:
             tree = merged
     return tree, tuple(left_out)
 
 
-def _merged(ground: Ground, base: Commit, ours: Tree, theirs: Tree) -> Tree | None:
-    """Both changes to the base; None where they conflict. Two trees that need no merge start no git."""
+def _merged(ground: Ground, base: Commit, ours: Tree, theirs: Tree) -> tuple[Tree, tuple[str, ...] | None]:
+    """Both changes to the base, and where they conflict. Two trees that need no merge start no git."""
     start = ground.tree(base)
     if theirs in (start, ours):
-        return ours
+        return ours, None
     if ours == start:
-        return theirs
-    return merged_tree(ground, _side(ground, base, ours), _side(ground, base, theirs))[0]
+        return theirs, None
+    return merged_tree(ground, _side(ground, base, ours), _side(ground, base, theirs))
 
 
-def merged_tree(ground: Ground, ours: Commit, theirs: Commit) -> tuple[Tree | None, tuple[str, ...]]:
-    """Both merged; None, and the paths, where they conflict."""
+def merged_tree(ground: Ground, ours: Commit, theirs: Commit) -> tuple[Tree, tuple[str, ...] | None]:
+    """Both merged, and the paths where they conflict, with git's marks there. None: nowhere; some conflicts have no
+    path (renamed folders)."""
     said = ground.engine.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     if said.code not in (0, 1):
         raise VcsFailed("git merge-tree", said.err)
     tree, *paths = readable(said.out).split("\0")
-    return (Tree(tree), ()) if said.code == 0 else (None, tuple(dict.fromkeys(filter(None, paths))))
+    return Tree(tree), None if said.code == 0 else tuple(dict.fromkeys(filter(None, paths)))
 
 
 def _side(ground: Ground, base: Commit, tree: Tree) -> Commit:

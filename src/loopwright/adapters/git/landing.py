@@ -103,7 +103,7 @@ def merge(ground: Ground, commit: Commit, target: str, message: str, step: str) 
     if is_ancestor(ground, commit, onto):
         return Merge(onto=onto, commit=onto, tree=ground.tree(onto), fast_forward=True)
     tree, conflicts = merged_tree(ground, onto, commit)
-    if tree is None:
+    if conflicts is not None:
         return Merge(onto=onto, commit=Commit(""), tree=Tree(""), conflicts=conflicts)
     merged = commit_tree(ground, tree, (onto, commit), message_of(message, NOBODY, one_line(step)))
     return Merge(onto=onto, commit=merged, tree=tree)

@@ -18,7 +18,7 @@ from loopwright.loops.lifecycle.states import Stage
 from loopwright.loops.lifecycle.verifying import VERIFYING
 
 _OF_SKILLS = (Step.SKILL, Step.RECORD, Step.EXAMINE, Step.REVIEWS)
-_OF_RETRIES = (Step.DIAGNOSE, Step.FIX, Step.RECORD_FIX, Step.RECHECK, Step.SUITE)
+_OF_RETRIES = (Step.DIAGNOSE, Step.FIX, Step.RECORD_FIX, Step.DECIDED, Step.RECHECK, Step.SUITE)
 
 
 def took(state: LifecycleState, event: Answer) -> LifecycleState:

@@ -98,6 +98,12 @@ def _own(state: LifecycleState, skill: str, **more: object) -> SystemBrief:
     )
 
 
+_CONFLICT = (
+    "The files hold both sides between git's marks: above the middle what the target has by now, below it what was"
+    " made here. Decide each place so that what either side is for still holds, and leave no mark"
+)
+
+
 def for_skill(state: LifecycleState, skill: str) -> Brief:
     system = state.plan.system
     about = f": {system.description}" if system.description else ""
@@ -115,6 +121,8 @@ def for_diagnosis(state: LifecycleState) -> Brief:
 def for_fix(state: LifecycleState, related: tuple[str, ...] = ()) -> Brief:
     error = state.failure.error if state.failure else ""
     task = f"Fix what fails in {state.resumes_at} of {state.plan.system.name}, and nothing else: {error}"
+    if state.conflicted and state.failure and state.failure.sort == "merge":
+        task += f". {_CONFLICT}"
     own = _own(state, "implement", error=error, diagnosis=state.diagnosis, related=related)
     return _brief(state, own, task)
 

@@ -144,6 +144,14 @@ def _shipped(state: LifecycleState) -> LifecycleState:
     return going(state, Stage.COMPLETE, f"the pull request is merged as {state.merged[:12]}")
 
 
+def brought_together(state: LifecycleState, commit: Commit) -> LifecycleState:
+    """With what the target has by now, which judges from here on, and with it what a person approved."""
+    onto = state.proposal.onto
+    proposal = replace(state.proposal, onto=NO_COMMIT)
+    state = replace(state, tip=commit, onto=onto, ground=onto, proposal=proposal, conflicted=NO_COMMIT)
+    return replace(state, regrounds=bool(state.grounded))
+
+
 def deploy_command(state: LifecycleState) -> tuple[str, ...]:
     if "deploy" in skipped_in(state, Stage.SHIP):
         return ()

@@ -216,8 +216,8 @@ def edited(state: LifecycleState, event: StateEdited) -> LifecycleState:
 
 
 def _committed(state: LifecycleState, event: StateEdited) -> LifecycleState:
-    """What a person put on the branch while nothing was proposed yet. What is under way is begun again with it."""
-    if state.resumes_at in (Stage.SHIP, Stage.COMPLETE):
+    """What a person put on the branch. What is under way is begun again with it."""
+    if not state.takes_commits:
         raise refusal(state, event, "the branch is proposed to be merged; what comes to it now is told by the forge")
     told = json.loads(event.value)
     state = taken_in(state, Commit(told["commit"]), tuple(told["paths"]))

@@ -8,12 +8,13 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.model import AgentReport, Commit
+from loopwright.kernel.model import NO_COMMIT, AgentReport, Commit
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.sightings import FilesExamined
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle.completing import fix_message, stage_message
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
-from loopwright.loops.lifecycle.flow import failed, going
+from loopwright.loops.lifecycle.flow import brought_together, failed, going
 from loopwright.loops.lifecycle.state import FILES, LifecycleState, Piece, Step, begun
 from loopwright.loops.lifecycle.states import Stage
 
@@ -37,6 +38,8 @@ def retried(state: LifecycleState, event: Answer) -> LifecycleState:
             return _recorded(state, event)
         case ChecksReported():
             return _checked(state, event)
+        case FilesExamined():
+            return _put_together(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, f"{state.step} is under way")
 
@@ -84,6 +87,8 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return _fails_as_before(replace(state, fixed=told), told)
+    if is_of_conflict(state):
+        return begun(replace(state, conflicted=event.commit), Step.DECIDED)
     state = _with_pieces(state, event.commit)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
@@ -97,6 +102,19 @@ def _with_pieces(state: LifecycleState, fix: Commit) -> LifecycleState:
     known = {state.landed_tip, *(each.commit for each in state.pieces)}
     mended = () if state.tip in known else (Piece(commit=state.tip, message=stage_message(state)),)
     return replace(state, pieces=(*state.pieces, *mended, Piece(commit=fix, message=fix_message(state, failure))))
+
+
+def is_of_conflict(state: LifecycleState) -> bool:
+    """Whether what is to be fixed is the work and the target put together, with marks where they conflict."""
+    return state.failure is not None and state.failure.sort == "merge" and state.conflicted != NO_COMMIT
+
+
+def _put_together(state: LifecycleState, event: FilesExamined) -> LifecycleState:
+    """What is decided so far stays so. Without a mark left, it is verified where it is shipped, like any update."""
+    if event.faults:
+        told = "; ".join(f"{each.path}: {each.why}" for each in event.faults[:5])
+        return _fails_as_before(replace(state, fixed=told), told)
+    return going(brought_together(state, state.conflicted), Stage.SHIP, f"fixed: {one_line(state.fixed, 200)}")
 
 
 def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:

@@ -14,7 +14,7 @@ from loopwright.loops import course as c
 from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.failures import BACK_OFFS
-from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
+from loopwright.loops.lifecycle.flow import blocked, brought_together, expected, failed, onward
 from loopwright.loops.lifecycle.opinions import rejection_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import Stage
@@ -94,15 +94,12 @@ def _polled(state: LifecycleState, event: Answer) -> LifecycleState:
 def _updated(state: LifecycleState, event: Answer) -> LifecycleState:
     """The target has moved: what would be merged now is verified and approved anew."""
     event = expected(state, event, Combined)
-    onto = state.proposal.onto
     if event.left_out:
         paths = tuple(path for each in event.conflicts for path in each.paths) or (state.plan.branch,)
         found = tuple(identify(conflict_finding(path, "what the target has by now")) for path in paths)
-        return failed(state, "merge", found)
+        return failed(replace(state, conflicted=event.commit), "merge", found)
     reviewed = event.commit if state.reviewed == state.tip else state.reviewed  # its own change is as it was
-    proposal = replace(state.proposal, onto=NO_COMMIT)
-    state = replace(state, tip=event.commit, onto=onto, ground=onto, reviewed=reviewed, proposal=proposal)
-    return begun(state, Step.GROUND) if state.grounded else onward(state)
+    return onward(brought_together(replace(state, reviewed=reviewed), event.commit))
 
 
 def _deployed(state: LifecycleState, event: Answer) -> LifecycleState:

@@ -69,6 +69,7 @@ def _update(state: LifecycleState) -> Combine:
         base=state.proposal.onto,
         commits=(state.tip,),
         made_on=(state.onto or state.plan.base,),
+        marks=True,
         label=f"{state.turn}-update",
         why=f"{state.plan.target.removeprefix('refs/heads/')} has moved on",
     )

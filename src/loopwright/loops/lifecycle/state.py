@@ -43,6 +43,7 @@ class Step(StrEnum):
     MERGE = "merge"
     POLL = "poll"
     READ = "read"
+    DECIDED = "conflicts"  # whether it is decided what becomes of each
     UPDATE = "update"  # bring the work together with what the target has by now
     DEPLOY = "deploy"
     WEIGH = "weigh"  # whether all that makes a system complete is so
@@ -200,6 +201,7 @@ class LifecycleState:
     requested: tuple[str, ...] = ()  # evidence of the gates that people were asked to decide there
     asked: str = ""  # when, by the clock of the forge
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
+    conflicted: Commit = NO_COMMIT  # the work with what the target has by now, and git's marks where they conflict
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
     grounded: tuple[tuple[Commit, str], ...] = ()  # what a person approved, or made, of what judges: where, and which
     regrounds: bool = False  # what judges is to be made anew
@@ -235,6 +237,12 @@ class LifecycleState:
     def heading(self) -> Transition:
         """Where it goes; nowhere else where nothing is decided on."""
         return self.going or Transition(to=self.phase, why="")
+
+    @property
+    def takes_commits(self) -> bool:
+        """Whether a person may go on with its branch: not where it is proposed, unless that is what they are asked."""
+        asked = self.blocked is not None and self.failure is not None
+        return self.resumes_at not in (Stage.SHIP, Stage.COMPLETE) or (asked and self.resumes_at is Stage.SHIP)
 
     @property
     def resumes_at(self) -> Stage:

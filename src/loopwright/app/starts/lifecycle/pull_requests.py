@@ -18,7 +18,6 @@ from loopwright.kernel.events import StateEdited
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.lifecycle.opinions import heard
 from loopwright.loops.lifecycle.proposing import elsewhere
-from loopwright.loops.lifecycle.states import Stage
 
 
 async def read_first(project: Project, seen: View, failed: Callable[[str], None]) -> View:
@@ -43,7 +42,7 @@ async def with_commits(project: Project, seen: View, by: str, failed: Callable[[
     """The system with what somebody committed on its branch while nobody drove it: nothing of that is lost, and it is
     what the work goes on from. Where it is proposed already, the forge tells of it."""
     state = seen.now.state
-    if state.resumes_at in (Stage.SHIP, Stage.COMPLETE) or seen.now.flights:
+    if not state.takes_commits or seen.now.flights:
         return seen
     found = commits_on(project.root, project.environ, state.plan.branch, state.landed)
     if found is None:
