@@ -101,6 +101,18 @@ def test_one_transition_is_made_and_handed_over(sample: Sample) -> None:
     )
 
 
+def test_a_session_that_the_budget_ended_is_handed_over_as_such(sample: Sample) -> None:
+    settings = sample.repo.path / "loop.toml"
+    settings.write_text(settings.read_text() + "[budget]\ntokens = 1\n")
+    scenario = sample.repo.path / "scenario.toml"
+    scenario.write_text(
+        scenario.read_text().replace('summary = "spec', 'usage = { input_tokens = 5 }, summary = "spec')
+    )
+    assert sample.loop("run", "--unattended", "--json").code == 5
+    (handoff,) = (memory(sample) / "sessions").iterdir()
+    assert "| Ended by | budget |" in handoff.read_text()
+
+
 def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
     answered(sample.loop("init", "sys-001", "--json"))
     assert sample.loop("skip", "deploy", "--reason", " ").code == 2

@@ -159,7 +159,8 @@ class SimulatedWorkspace:
                 paths = changed_paths(before, after)
                 if both := tuple(each for each in paths if files.get(each) not in (before.get(each), after.get(each))):
                     left.append(Conflict(commit=commit, paths=both))
-                    continue
+                    if not wanted.marks:
+                        continue
                 files = {path: words for path, words in files.items() if path not in paths}
                 files |= {path: after[path] for path in paths if path in after}
             made = base if files == repo.files(base) else repo.commit(repo.stored(files), base)

@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
-from loopwright.kernel.events import ChecksReported, StateEdited
+from loopwright.kernel.events import ChecksReported, SkillSkipped, StateEdited
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Demand, Ending, Outcome, Tree
 from loopwright.loops.course import Station, where
@@ -193,3 +193,5 @@ def test_a_part_tells_its_newest_commit_once_there_is_one() -> None:
 def test_nothing_that_others_write_about_it_is_taken_in() -> None:
     with pytest.raises(InvalidTransition, match="nothing that others write about 'T-001' is taken in here"):
         FEEDBACK.apply(part(), StateEdited(subject="T-001", value="completed"))
+    with pytest.raises(InvalidTransition, match="no skill 'deploy' is asked for here"):
+        FEEDBACK.apply(part(), SkillSkipped(skill="deploy", reason="a library"))

@@ -23,8 +23,8 @@ from loopwright.kernel.actions import (
     Tell,
     WaitUntil,
 )
-from loopwright.kernel.events import ChecksReported, Combined, Event, StateEdited
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Conflict, Ending, LoopId, Tree
+from loopwright.kernel.events import ChecksReported, Event, StateEdited
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, LoopId, Tree
 from loopwright.kernel.proposals import Opinion
 from loopwright.kernel.sightings import Heard, RanOnce
 from loopwright.kernel.trust import Trust
@@ -211,6 +211,8 @@ def test_without_a_deploy_target_a_person_names_one() -> None:
     assert [each.choice for each in played.question.options[:2]] == ["target", "skip"]
     with pytest.raises(InvalidTransition, match="the deploy target is missing"):
         played.say(lc.says("target", text=" "))
+    with pytest.raises(InvalidTransition, match="the deploy target is no command: No closing quotation"):
+        played.say(lc.says("target", text="npm 'publish"))
     played.say(lc.says("target", text="npm publish")).play()
     (run,) = played.asked(RunOnce)
     assert (run.argv, played.state.deploy, played.stage) == (("npm", "publish"), "npm publish", "COMPLETE")

@@ -44,6 +44,7 @@ class LandedBefore:
     words: tuple[str, ...] = ()  # the plan's files of the task, as it names them
     allow: tuple[str, ...] = ()  # the person's patterns
     alone: bool = False  # they also have to pass without the tests that come now
+    noticed: bool = False  # by tests, then: whether what is made now is, only this shows
 
     def also_allowed(self, patterns: tuple[str, ...]) -> LandedBefore:
         return replace(self, allow=self.allow + patterns) if self.commit and patterns else self

@@ -140,7 +140,7 @@ class MemoryWorkspace:
         """Two commits conflict when they hold different things at a path that both changed."""
         if wanted.step not in self.combined:
             name = Commit(_digest(f"{wanted.loop}/{wanted.label}/{wanted.step}"))
-            made = self._combine(name, wanted.base, {commit: start for start, commit in wanted.deltas})
+            made = self._combine(name, wanted)
             self.combined[wanted.step] = self._keeping(wanted.base, made, wanted.keep)
         return self.combined[wanted.step]
 
@@ -158,9 +158,9 @@ class MemoryWorkspace:
         self.holds[commit] = files
         return Combination(commit=commit, changes=changes, left_out=made.left_out, kept=kept)
 
-    def _combine(self, name: Commit, base: Commit, commits: dict[Commit, Commit]) -> Combination:
-        start, so_far, left_out = self.holds.get(base, {}), dict[str, Change](), list[Conflict]()
-        for commit, made_on in commits.items():
+    def _combine(self, name: Commit, wanted: Combining) -> Combination:
+        start, so_far, left_out = self.holds.get(wanted.base, {}), dict[str, Change](), list[Conflict]()
+        for commit, made_on in {commit: start for start, commit in wanted.deltas}.items():
             before = self.holds.get(made_on, {})
             found = _changes(before, self.holds.get(commit, {}))
             now = _with(start, tuple(so_far.values()))
@@ -169,10 +169,11 @@ class MemoryWorkspace:
             }
             if paths := tuple(each.path for each in found if each.path in against):
                 left_out.append(Conflict(commit=commit, paths=paths))
-            else:
+                found = tuple(_marked(each, now) if each.path in against else each for each in found)
+            if wanted.marks or not paths:
                 so_far |= {change.path: change for change in found}
         changes = tuple(so_far[path] for path in sorted(so_far))
-        commit = name if changes else base
+        commit = name if changes else wanted.base
         self.holds[commit] = _with(start, changes)
         return Combination(commit=commit, changes=changes, left_out=tuple(left_out))
 
@@ -215,6 +216,11 @@ def _is_below(path: str, entries: tuple[str, ...]) -> bool:
 def _with(files: Mapping[str, str], changes: tuple[Change, ...]) -> dict[str, str]:
     after = {**files, **{change.path: change.blob for change in changes}}
     return {path: after[path] for path in sorted(after) if after[path]}
+
+
+def _marked(theirs: Change, ours: Mapping[str, str]) -> Change:
+    both = f"<<<<<<< \n{ours.get(theirs.path, '')}=======\n{theirs.blob}>>>>>>> \n"
+    return replace(theirs, how="changed", blob=both)
 
 
 def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ...]:

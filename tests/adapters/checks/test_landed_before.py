@@ -68,6 +68,23 @@ def test_right_work_with_tests_of_its_own_passes_alone_too(tmp_path: Path) -> No
     asyncio.run(story())
 
 
+def test_what_is_made_now_is_noticed_by_itself_and_not_with_what_was_noticed_before(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        second = here.candidate({**FIRST, "a.py": BROKEN.replace("22", "2")})
+        whole = await here.report(second, after=after(landed))
+        assert whole.canary is not None
+        assert whole.canary.said == "noticed"
+        own = await here.report(second, step="s2", after=replace(after(landed), noticed=True))
+        assert own.canary is not None
+        assert (own.canary.said, own.canary.missed) == ("untested-change", ("a.py: three",))
+        same = await here.report(landed, step="s3", after=replace(after(landed), noticed=True))
+        assert same.canary is not None
+        assert (same.canary.said, same.canary.sentence.partition(":")[0]) == ("not-shown", "Only data and text changed")
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize(
     "bent",
     [{"scripts/look.py": "raise SystemExit(0)\n"}, {"scripts/__init__.py": "import a\na.two = lambda: 2\n"}],

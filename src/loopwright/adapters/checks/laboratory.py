@@ -18,7 +18,7 @@ from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
-from loopwright.kernel.model import CheckResult, Tree
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Tree
 from loopwright.kernel.trust import Canary, Classed, FileClass
 
 _LARGEST = 512 * 1024
@@ -39,7 +39,8 @@ async def look_at(
     marks = [await desk.outfit.digests.of(spec) for spec in specs if spec.name in names]
     words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
     only_reads = desk.run.trust.tests_to_come
-    asked = f"canary {seen.landing} {seen.base}{' reads' if only_reads else ''}"
+    since = desk.run.after.commit if desk.run.after.noticed else NO_COMMIT
+    asked = f"canary {seen.landing} {seen.base}{' reads' if only_reads else ''}{f' since {since}' if since else ''}"
     key = receipt_key(seen.judging, asked, words, " ".join(marks))
     if (held := await desk.book.text(key)) is not None:
         try:
@@ -54,6 +55,7 @@ async def look_at(
         counts=counts,
         lands_apart=seen.landing != seen.judging and not by_new_alone,
         only_reads=only_reads,
+        since=bool(since),
         ground="landing" if by_new_alone else "judging",
     )
     nobody = Canary(said="not-shown", sentence=TO_COME) if only_reads else _NOBODY
@@ -137,7 +139,8 @@ class _Laboratory:
         return {"judging": seen.judging, "landing": seen.landing, "base": seen.base}[where]
 
     async def texts(self, where: Place, paths: tuple[str, ...]) -> Mapping[str, bytes]:
-        found = await self.desk.outfit.source.texts(self._tree(where), paths, limit=_LARGEST)
+        place = self.desk.run.after.commit if where == "before" else self._tree(where)
+        found = await self.desk.outfit.source.texts(place, paths, limit=_LARGEST)
         return {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
 
     async def product(self) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def for_diagnosis(state: LifecycleState) -> Brief:
 def for_fix(state: LifecycleState, related: tuple[str, ...] = ()) -> Brief:
     error = state.failure.error if state.failure else ""
     task = f"Fix what fails in {state.resumes_at} of {state.plan.system.name}, and nothing else: {error}"
-    if state.conflicted and state.failure and state.failure.sort == "merge":
+    if state.failing != state.tip:
         task += f". {_CONFLICT}"
     own = _own(state, "implement", error=error, diagnosis=state.diagnosis, related=related)
     return _brief(state, own, task)

@@ -19,7 +19,6 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.changing import replace
-from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Tree
 from loopwright.kernel.trust import Trust
@@ -29,7 +28,6 @@ from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import queue_status, skill_now
 from loopwright.loops.lifecycle.making import landed_before, maker_params, review_params
 from loopwright.loops.lifecycle.matrix import checks_for
-from loopwright.loops.lifecycle.retrying import is_of_conflict
 from loopwright.loops.lifecycle.shipping import SHIPPING, told
 from loopwright.loops.lifecycle.skills import JUDGES, SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
@@ -244,7 +242,7 @@ def _diagnose(state: LifecycleState) -> RunAgent:
         role=SKILL_ROLE,
         skill="debug-assist",
         brief=for_diagnosis(state),
-        start=_failing(state),
+        start=state.failing,
         writes=False,
         why=state.failure.error if state.failure else "",
     )
@@ -256,7 +254,7 @@ def _fix(state: LifecycleState) -> RunAgent:
         role=FIXER,
         skill="implement",
         brief=for_fix(state, related(state)),
-        start=_failing(state),
+        start=state.failing,
         writes=True,
         workspace=state.plan.workspace,
         why=f"retry {state.retries} of {state.allowance.retries}",
@@ -268,28 +266,13 @@ def _record_fix(state: LifecycleState) -> Checkpoint:
     return Checkpoint(
         key=step_key(state),
         label=f"{state.turn}-fix",
-        parent=_failing(state),
+        parent=state.failing,
         base=state.ground,
         workspace=state.plan.workspace,
         only=related(state),
         new_tests=bool(related(state)),
         trust=trust_of(state),
         why="the fix is a commit of its own",
-    )
-
-
-def _failing(state: LifecycleState) -> Commit:
-    """What is diagnosed and fixed."""
-    return state.conflicted if is_of_conflict(state) else state.tip
-
-
-def _decided(state: LifecycleState) -> ExamineFiles:
-    found = state.failure.findings if state.failure else ()
-    return ExamineFiles(
-        key=step_key(state),
-        commit=state.conflicted,
-        wanted=tuple(FileDemand(path=each.file, format="merged") for each in found if each.file),
-        why="no conflict is left undecided",
     )
 
 
@@ -317,7 +300,6 @@ _BY_STEP: Mapping[Step, Callable[[LifecycleState], Action]] = {
     Step.DIAGNOSE: _diagnose,
     Step.FIX: _fix,
     Step.RECORD_FIX: _record_fix,
-    Step.DECIDED: _decided,
     Step.RECHECK: _recheck,
     Step.SUITE: _suite,
     **SHIPPING,

@@ -13,6 +13,7 @@ from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.loops.lifecycle.gate_rules import DELIVERABLES
 from loopwright.loops.lifecycle.skills import folder_of
 from loopwright.loops.lifecycle.state import LifecycleState
+from loopwright.loops.lifecycle.states import PER_CAPABILITY
 
 _NO_ARTIFACTS = (*DOCUMENTATION, DELIVERABLES, "**/*.lock")
 
@@ -52,7 +53,8 @@ def landed_before(state: LifecycleState) -> LandedBefore:
     if not state.done:
         return LandedBefore()
     own = tuple(file for name, file in state.made if name == state.current)
-    return LandedBefore(commit=state.landed, words=own, allow=state.course.released)
+    noticed = state.resumes_at in PER_CAPABILITY  # of the whole it is asked once its capabilities are made
+    return LandedBefore(commit=state.landed, words=own, allow=state.course.released, noticed=noticed)
 
 
 def early_trust(state: LifecycleState) -> Trust:

@@ -91,8 +91,6 @@ def _approves(said: Opinion, gate: str, seen: PullRequest, request: AskedThere) 
         return False
     if said.said == "approved":
         return gate in _BY_REVIEW and (gate != DEPLOY or said.commit == request.commit)
-    if said.said != "commented":
-        return False
     if gate == SECURITY:
         return {*CHECKLIST} <= set(_TICKED.findall(said.text.replace("\r", "").casefold()))
     first = said.text.strip().partition("\n")[0].strip().rstrip(".!").casefold()

@@ -8,7 +8,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answer, Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.model import NO_COMMIT, AgentReport, Commit
+from loopwright.kernel.model import AgentReport, Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.sightings import FilesExamined
 from loopwright.loops import course as c
@@ -72,11 +72,11 @@ def diagnosis(report: AgentReport) -> str:
 
 def _fails_as_before(state: LifecycleState, why: str) -> LifecycleState:
     """No fix was made: it is the same failure once more, and whoever is next hears what came of this one."""
+    told = engine_finding("fix", why)
     failure = state.failure
-    if failure is None:
-        raise AssertionError("nothing failed")
-    state = failed(state, failure.sort, failure.findings, failure.checks)
-    return replace(state, findings=(*failure.findings, engine_finding("fix", why)))
+    found = failure.findings if failure else (told,)
+    state = failed(state, failure.sort if failure else "skill", found, failure.checks if failure else ())
+    return replace(state, findings=(*found, told))
 
 
 def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
@@ -87,7 +87,7 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return _fails_as_before(replace(state, fixed=told), told)
-    if is_of_conflict(state):
+    if state.failing != state.tip:
         return begun(replace(state, conflicted=event.commit), Step.DECIDED)
     state = _with_pieces(state, event.commit)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
@@ -102,11 +102,6 @@ def _with_pieces(state: LifecycleState, fix: Commit) -> LifecycleState:
     known = {state.landed_tip, *(each.commit for each in state.pieces)}
     mended = () if state.tip in known else (Piece(commit=state.tip, message=stage_message(state)),)
     return replace(state, pieces=(*state.pieces, *mended, Piece(commit=fix, message=fix_message(state, failure))))
-
-
-def is_of_conflict(state: LifecycleState) -> bool:
-    """Whether what is to be fixed is the work and the target put together, with marks where they conflict."""
-    return state.failure is not None and state.failure.sort == "merge" and state.conflicted != NO_COMMIT
 
 
 def _put_together(state: LifecycleState, event: FilesExamined) -> LifecycleState:

@@ -10,6 +10,7 @@ from loopwright.kernel.actions import (
     Announce,
     CleanUp,
     Combine,
+    ExamineFiles,
     MergePullRequest,
     OpenPullRequest,
     ReadPullRequest,
@@ -17,6 +18,7 @@ from loopwright.kernel.actions import (
     Tell,
     WaitUntil,
 )
+from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.model import Cleanup
 from loopwright.loops.lifecycle import completing, proposing
@@ -75,6 +77,16 @@ def _update(state: LifecycleState) -> Combine:
     )
 
 
+def _decided(state: LifecycleState) -> ExamineFiles:
+    found = state.failure.findings if state.failure else ()
+    return ExamineFiles(
+        key=step_key(state),
+        commit=state.conflicted,
+        wanted=tuple(FileDemand(path=each.file, format="merged") for each in found if each.file),
+        why="no conflict is left undecided",
+    )
+
+
 def _deploy(state: LifecycleState) -> RunOnce:
     return RunOnce(
         key=step_key(state),
@@ -113,6 +125,7 @@ SHIPPING: Mapping[Step, Callable[[LifecycleState], Action]] = {
     Step.POLL: _poll,
     Step.READ: _read,
     Step.UPDATE: _update,
+    Step.DECIDED: _decided,
     Step.DEPLOY: _deploy,
     Step.WEIGH: _weigh,
     Step.QUEUE: _queue,

@@ -239,6 +239,12 @@ class LifecycleState:
         return self.going or Transition(to=self.phase, why="")
 
     @property
+    def failing(self) -> Commit:
+        """What is diagnosed and fixed: of a conflict, the work and the target put together, with marks between them."""
+        of_conflict = self.failure is not None and self.failure.sort == "merge"
+        return self.conflicted if of_conflict and self.conflicted != NO_COMMIT else self.tip
+
+    @property
     def takes_commits(self) -> bool:
         """Whether a person may go on with its branch: not where it is proposed, unless that is what they are asked."""
         asked = self.blocked is not None and self.failure is not None

@@ -16,7 +16,7 @@ from loopwright.adapters.checks.canary.plan import CanaryPlan, Edits, planned, t
 from loopwright.kernel.trust import Canary, Classed
 from loopwright.kernel.wording import counted
 
-Place = Literal["judging", "landing", "base"]
+Place = Literal["judging", "landing", "base", "before"]
 TO_COME = "The tests of this change are still to be written: none that is there notices when it is broken on purpose."
 _MOST_NAMED = 5
 _DONE = {"exercises": "made to raise", "reads": "made unparsable"}
@@ -59,6 +59,7 @@ class CanaryQuestion:
     counts: bool = True  # they count tests; False: their exit codes answer, and only whether files are read
     lands_apart: bool = False  # the landing tree is not the judging one
     only_reads: bool = False  # tests that run the change are still to be written
+    since: bool = False  # what was there before it, and is no base, is not asked about
     ground: Literal["judging", "landing"] = "judging"  # landing: the base has no test that could notice anything
 
 
@@ -89,6 +90,7 @@ async def _plan(question: CanaryQuestion, laboratory: Laboratory) -> CanaryPlan:
         base=await laboratory.texts("base", changed),
         judging=judging,
         landing=landing,
+        before=await laboratory.texts("before", changed) if question.since else None,
         product=await laboratory.product(),
     )
 

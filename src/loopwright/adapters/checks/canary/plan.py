@@ -50,12 +50,16 @@ def planned(
     judging: Mapping[str, bytes],
     landing: Mapping[str, bytes],
     product: tuple[str, ...],
+    before: Mapping[str, bytes] | None = None,
 ) -> CanaryPlan:
-    """The texts are those of changed files in the three trees; `product` is all that the judging one has of it."""
-    changed = tuple(path for path in to_break(changes) if language(path))
+    """The texts are those of changed files in the trees; `product` is all that the judging one has of it. What is as it
+    was `before`, where that is not the base, is not asked about."""
+    start = base if before is None else before
+    asked = (path for path in to_break(changes) if before is None or before.get(path) != judging.get(path))
+    changed = tuple(path for path in asked if language(path))
     there = tuple(path for path in changed if path in judging)
-    found = {path: touched(base.get(path, b""), judging[path]) for path in there if language(path) == "python"}
-    broken = tuple(path for path in there if found.get(path) or not _is_as_before(path, base, judging))
+    found = {path: touched(start.get(path, b""), judging[path]) for path in there if language(path) == "python"}
+    broken = tuple(path for path in there if found.get(path) or not _is_as_before(path, start, judging))
     names = {path: found[path] for path in broken if path in found}
     gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in _python(base)}
     spared = frozenset(each.change.path for each in changes if each.spared)

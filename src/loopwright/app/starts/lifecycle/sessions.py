@@ -12,6 +12,7 @@ from loopwright.app.starts.lifecycle.memory import remembered
 from loopwright.app.starts.lifecycle.pull_requests import read_first, with_commits
 from loopwright.app.starts.lifecycle.unfinished import unfinished
 from loopwright.config.settings import Settings
+from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, EngineError
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
@@ -46,18 +47,21 @@ async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Faile
         return
     commit = await unfinished(project, seen, failed) if why == INTERRUPTED else NO_COMMIT
     try:
-        marked = SessionMarked(mark="ended", why=why or why_ended(seen), commit=commit, by=by)
+        marked = SessionMarked(mark="ended", why=why or await _why_ended(project, seen), commit=commit, by=by)
         await take_in(project, seen, marked, failed)
     except EngineError as error:
         failed(str(error))
 
 
-def why_ended(seen: View) -> str:
+async def _why_ended(project: Project, seen: View) -> str:
     """In the words of its handoff."""
-    station = seen.now.state.course.station
-    if station is Station.GATE:
+    if seen.now.state.course.station is Station.GATE:
         return "gate"
-    return "blocked" if seen.standpoint.state == "BLOCKED" else "cap"
+    if seen.standpoint.state == "BLOCKED":
+        return "blocked"
+    if seen.row.status == "paused":
+        return "budget"
+    return "cap" if await can_go_on(project.store, project.loops, seen.opened) else "question"
 
 
 async def gates_in_time(project: Project, seen: View, by: str, failed: Failed) -> View:
