@@ -1,6 +1,6 @@
 """A run reads its loop once before its first append, and nothing afterwards that it wrote itself."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -18,17 +18,22 @@ LISTED_AND_READ: Asked = (["rows", "load"], [])
 
 
 class Counting:
-    """What whole commands ask of the store: before they first append, and once they have appended for the last time."""
+    """What whole commands ask of the store: before they first append, and once they have appended for the last time.
+
+    To ask whether somebody else has written since, and to hear that nobody has, reads nothing.
+    """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.calls: list[str] = []
         for name in (*READS, "append"):
             patch.setattr(SqliteStore, name, self._noting(name, getattr(SqliteStore, name)))
 
-    def _noting(self, name: str, method: Callable[..., object]) -> Callable[..., object]:
-        def noted(store: SqliteStore, *args: object, **named: object) -> object:
-            self.calls.append(name)
-            return method(store, *args, **named)
+    def _noting(self, name: str, method: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def noted(store: SqliteStore, *args: object, **named: object) -> object:
+            answer = await method(store, *args, **named)
+            if name != "read" or answer:
+                self.calls.append(name)
+            return answer
 
         return noted
 
