@@ -22,15 +22,11 @@ SEEDS, AT_ONCE = 1000, 50
 RICH = (5, 51)  # seeds with a little of everything
 UNKILLED = 10  # one in so many is also driven without a kill, to the same end
 ALONE = "SEED={seed} pytest tests/engine/test_workflow_worlds.py"
-CHECKED = 5  # one batch in so many is in the check, all others beside it
-BATCHES = [
-    pytest.param(range(first, first + AT_ONCE), marks=() if at % CHECKED == 0 else pytest.mark.kills)
-    for at, first in enumerate(range(0, SEEDS, AT_ONCE))
-]
-IN_TICKETS = [range(20), pytest.param(range(20, 200), marks=pytest.mark.kills)]
+BATCHES = [range(first, first + AT_ONCE) for first in range(0, SEEDS, AT_ONCE)]
+IN_TICKETS = [range(20), range(20, 200)]
 CHOSEN = [range(int(seed), int(seed) + 1)] if (seed := os.environ.get("SEED")) else BATCHES
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
 
 
 async def killed(plot: Plot) -> tuple[SimulatedRun, WorkflowState]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, AwaitGate, Stop
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -59,14 +60,14 @@ KNOCKS: tuple[Answer | Answered | GateDecided, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Step(Generic[S]):
     before: S
     event: Event
     after: S
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Walk(Generic[S]):
     """Every state that can be reached, in the order of discovery, and every step between two of them."""
 
@@ -82,6 +83,7 @@ def walk(loop: Loop[P, S], first: S, answers: Callable[[S], Iterable[Event]]) ->
     states: dict[S, S] = {first: first}
     steps: list[Step[S]] = []
     queue = [first]
+    loop = _remembering(loop)
     for state in queue:
         for event in answers(state):
             reached = _accepted(loop, state, event)
@@ -91,6 +93,18 @@ def walk(loop: Loop[P, S], first: S, answers: Callable[[S], Iterable[Event]]) ->
                 queue.append(after)
         assert len(states) < MANY, "the alphabet is too large to walk"
     return Walk(tuple(states), tuple(steps))
+
+
+def _remembering(loop: Loop[P, S]) -> Loop[P, S]:
+    """The loop, asked once for what it wants in a state and not again for every event there."""
+    newest: list[tuple[S, tuple[Action, ...]]] = []
+
+    def decide(state: S) -> tuple[Action, ...]:
+        if not newest or newest[0][0] is not state:
+            newest[:] = [(state, loop.decide(state))]
+        return newest[0][1]
+
+    return dataclasses.replace(loop, decide=decide)
 
 
 def taken(loop: Loop[P, S], state: S, event: Event) -> S:
@@ -142,11 +156,15 @@ def check_decisions(loop: Loop[P, S], walked: Walk[S]) -> None:
 def check_refusals(loop: Loop[P, S], states: Iterable[S]) -> None:
     """The other half of the agreement: what answers nothing that is wanted is refused.
 
-    That follows from what is wanted: of all states that stand at one place and want the same, one is knocked at.
+    That follows from the kinds of what is wanted: of all states that stand at one place and want things of the same
+    kinds, one is knocked at.
     """
-    places = {(loop.stand(state).state, loop.decide(state)): state for state in states}
-    for (_, actions), state in places.items():
-        for event in strangers(actions):
+    places: dict[tuple[str, tuple[type, ...]], S] = {}
+    for state in states:
+        places[loop.stand(state).state, tuple(map(type, loop.decide(state)))] = state
+    loop = _remembering(loop)
+    for state in places.values():
+        for event in strangers(loop.decide(state)):
             try:
                 after = taken(loop, state, event)
             except InvalidTransition:

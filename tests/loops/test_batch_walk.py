@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -113,14 +113,21 @@ def _too_much(state: BatchState, event: Event) -> bool:
             return False
 
 
+Walks = dict[str, Callable[[], Walk[BatchState]]]
+
+
+def walks() -> Walks:
+    return {"one": partial(reachable, 1), "two": partial(reachable, 2), "checked": partial(reachable, 1, checked=True)}
+
+
 @cache
-def walks() -> dict[str, Walk[BatchState]]:
-    return {"one": reachable(1), "two": reachable(2), "checked": reachable(1, checked=True)}
+def walked_by(name: str) -> Walk[BatchState]:
+    return walks()[name]()
 
 
-@pytest.fixture(params=["one", "two", "checked"])
+@pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[BatchState]:
-    return walks()[request.param]
+    return walked_by(request.param)
 
 
 def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[BatchState]) -> None:
@@ -211,7 +218,7 @@ def test_what_lands_has_run_the_checks_or_was_seen_to_fail(walked: Walk[BatchSta
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = walks().values()
+    first, *others = map(walked_by, walks())
     golden("loops/batch-table.txt", table(sum(others, first), where, said))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import pytest
 
@@ -142,11 +142,14 @@ def part() -> Walk[FeedbackState]:
     )
 
 
-@cache
-def walks() -> dict[str, Walk[FeedbackState]]:
+Walks = dict[str, Callable[[], Walk[FeedbackState]]]
+
+
+def walks() -> Walks:
     e1, e2 = f.saved("c1", evidence="e1"), f.saved("c2", evidence="e2")
     return {
-        "judgements": reachable(
+        "judgements": partial(
+            reachable,
             Alphabet(
                 reviewer=(f.passes(), f.passes(f.MINOR), f.passes(f.ISSUE), f.fails(f.ISSUE), f.fails(f.OTHER)),
                 checks=(f.GREEN, f.red(f.FAILURE), f.red(f.ANOTHER)),
@@ -156,7 +159,8 @@ def walks() -> dict[str, Walk[FeedbackState]]:
             max_consecutive_review_failures=2,
             max_consecutive_test_failures=2,
         ),
-        "faults": reachable(
+        "faults": partial(
+            reachable,
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, *EVERY_FAULT),
                 reviewer=(f.passes(), f.fails(), f.GARBLED, f.CRASHED, f.UNAVAILABLE, f.of("reviewer", f.UNCLEAR)),
@@ -166,16 +170,19 @@ def walks() -> dict[str, Walk[FeedbackState]]:
             tester=True,
             max_feedback_iterations=1,
         ),
-        "gates": reachable(
+        "gates": partial(
+            reachable,
             Alphabet(checkpoint=(f.saved(), e1, e2, f.saved(files=0)), escalated=()),
             max_feedback_iterations=2,
         ),
-        "gates after a tester": reachable(
+        "gates after a tester": partial(
+            reachable,
             Alphabet(tester=(f.DONE, f.UNAVAILABLE), checkpoint=(f.saved(), e1, e2)),
             tester=True,
             max_feedback_iterations=1,
         ),
-        "people": reachable(
+        "people": partial(
+            reachable,
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, f.NEEDS_PERSON),
                 land=(f.LANDED, f.REFUSED, f.CONFLICT, f.LEFT),
@@ -189,13 +196,18 @@ def walks() -> dict[str, Walk[FeedbackState]]:
             max_feedback_iterations=2,
             max_consecutive_review_failures=1,
         ),
-        "a part": part(),
+        "a part": part,
     }
 
 
-@pytest.fixture(params=["judgements", "faults", "gates", "gates after a tester", "people", "a part"])
+@cache
+def walked_by(name: str) -> Walk[FeedbackState]:
+    return walks()[name]()
+
+
+@pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[FeedbackState]:
-    return walks()[request.param]
+    return walked_by(request.param)
 
 
 def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[FeedbackState]) -> None:
@@ -287,7 +299,7 @@ def test_a_cancelled_loop_never_works_again(walked: Walk[FeedbackState]) -> None
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = walks().values()
+    first, *others = map(walked_by, walks())
     golden("loops/feedback-table.txt", table(sum(others, first), where, said))
 
 

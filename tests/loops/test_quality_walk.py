@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -161,10 +161,13 @@ def _too_much(state: QualityState, event: Event) -> bool:
             return False
 
 
-@cache
-def walks() -> dict[str, Walk[QualityState]]:
+Walks = dict[str, Callable[[], Walk[QualityState]]]
+
+
+def walks() -> Walks:
     return {
-        "judgements": reachable(
+        "judgements": partial(
+            reachable,
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA, q.medium("M")), q.passes(CRITICAL), q.passes(BACK)),
                 checkpoint=(q.saved("c1"), q.saved("c2")),
@@ -172,7 +175,8 @@ def walks() -> dict[str, Walk[QualityState]]:
             ),
             max_attempts=3,
         ),
-        "faults": reachable(
+        "faults": partial(
+            reachable,
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(), q.review(None, q.ALPHA), *EVERY_FAULT, *ASKS),
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR, *EVERY_FAULT),
@@ -184,9 +188,10 @@ def walks() -> dict[str, Walk[QualityState]]:
     }
 
 
-def more_walks() -> dict[str, Walk[QualityState]]:
+def more_walks() -> Walks:
     return {
-        "files": reachable(
+        "files": partial(
+            reachable,
             Alphabet(
                 artifact=(q.LOADED, q.loaded("o2"), q.GONE),
                 checkpoint=(q.saved("c1"), q.saved("c2", dropped=("x.py",)), q.saved("c3", files=0)),
@@ -195,7 +200,8 @@ def more_walks() -> dict[str, Walk[QualityState]]:
             ),
             max_attempts=2,
         ),
-        "checks": reachable(
+        "checks": partial(
+            reachable,
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(q.medium("M"))),
                 checkpoint=(q.saved("c1"), q.saved("c2"), q.saved("c3", same=True)),
@@ -205,7 +211,8 @@ def more_walks() -> dict[str, Walk[QualityState]]:
             max_attempts=3,
             checked=True,
         ),
-        "people": reachable(
+        "people": partial(
+            reachable,
             Alphabet(
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR),
                 land=LANDINGS,
@@ -214,7 +221,8 @@ def more_walks() -> dict[str, Walk[QualityState]]:
             ),
             max_attempts=2,
         ),
-        "a child with a past": reachable(
+        "a child with a past": partial(
+            reachable,
             Alphabet(reviewer=(q.passes(), q.passes(q.ALPHA), q.fails(q.BETA), q.CRASHED)),
             max_attempts=3,
             lands=False,
@@ -229,9 +237,14 @@ def more_walks() -> dict[str, Walk[QualityState]]:
     }
 
 
-@pytest.fixture(params=["judgements", "faults", "files", "checks", "people", "a child with a past"])
+@cache
+def walked_by(name: str) -> Walk[QualityState]:
+    return walks()[name]()
+
+
+@pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[QualityState]:
-    return walks()[request.param]
+    return walked_by(request.param)
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------------
@@ -355,7 +368,7 @@ def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Wa
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = walks().values()
+    first, *others = map(walked_by, walks())
     golden("loops/quality-table.txt", table(sum(others, first), where, said))
 
 

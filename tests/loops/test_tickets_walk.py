@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -173,10 +173,13 @@ GATED = Alphabet(
 )
 
 
-@cache
-def walks() -> dict[str, Walk[TicketsState]]:
+Walks = dict[str, Callable[[], Walk[TicketsState]]]
+
+
+def walks() -> Walks:
     return {
-        "judgements": reachable(
+        "judgements": partial(
+            reachable,
             Alphabet(
                 checkpoint=(t.saved("c1"), t.saved("c2")),
                 critic=(t.passes(), t.fails(t.GRAVE), t.fails(t.ALPHA, WORSE)),
@@ -185,7 +188,8 @@ def walks() -> dict[str, Walk[TicketsState]]:
             ),
             max=2,
         ),
-        "critics": reachable(
+        "critics": partial(
+            reachable,
             Alphabet(
                 critic=(t.passes(), t.fails(t.GRAVE), t.fails(), t.CRASHED, t.UNAVAILABLE, ASKING_CRITIC),
                 escalated=(t.says("accept"),),
@@ -193,7 +197,8 @@ def walks() -> dict[str, Walk[TicketsState]]:
             max=1,
             critics=("critic", "security-critic"),
         ),
-        "creator": reachable(
+        "creator": partial(
+            reachable,
             Alphabet(
                 creator=(t.MADE, t.BLOCKED, t.UNCLEAR, *EVERY_FAULT),
                 checkpoint=(t.saved(), t.saved("c2", files=0)),
@@ -202,7 +207,8 @@ def walks() -> dict[str, Walk[TicketsState]]:
             ),
             max=1,
         ),
-        "judge": reachable(
+        "judge": partial(
+            reachable,
             Alphabet(
                 critic=(t.passes(), t.fails(t.GRAVE)),
                 judge=(t.passes(), t.fails(t.GRAVE), t.fails(), t.UNCLEAR, *EVERY_FAULT),
@@ -211,9 +217,10 @@ def walks() -> dict[str, Walk[TicketsState]]:
             max=1,
             judge=True,
         ),
-        "gates": reachable(GATED, max=2),
-        "gates and a judge": reachable(GATED, max=1, judge=True),
-        "people": reachable(
+        "gates": partial(reachable, GATED, max=2),
+        "gates and a judge": partial(reachable, GATED, max=1, judge=True),
+        "people": partial(
+            reachable,
             Alphabet(
                 critic=(t.passes(), t.fails(WORSE)),
                 land=(t.LANDED, t.REFUSED, t.CONFLICT, t.LEFT),
@@ -224,9 +231,16 @@ def walks() -> dict[str, Walk[TicketsState]]:
     }
 
 
-@pytest.fixture(params=["judgements", "critics", "creator", "judge", "gates", "gates and a judge", "people"])
+@cache
+def walked_by(name: str) -> Walk[TicketsState]:
+    return walks()[name]()
+
+
+@pytest.fixture(
+    scope="module", params=["judgements", "critics", "creator", "judge", "gates", "gates and a judge", "people"]
+)
 def walked(request: pytest.FixtureRequest) -> Walk[TicketsState]:
-    return walks()[request.param]
+    return walked_by(request.param)
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------------
@@ -268,7 +282,7 @@ def says_no_at_last(step: Step[TicketsState]) -> bool:
 
 def test_no_path_leads_from_a_no_in_the_last_ticket_to_a_pass() -> None:
     for name in ("judgements", "critics", "judge", "gates", "people"):
-        check_last_no_stands(TICKETS, walks()[name], says_no_at_last)
+        check_last_no_stands(TICKETS, walked_by(name), says_no_at_last)
 
 
 # --- what holds for this one -----------------------------------------------------------------------------------
@@ -392,7 +406,7 @@ def test_an_agent_that_was_asked_for_a_verdict_is_never_told_the_creators_words(
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = walks().values()
+    first, *others = map(walked_by, walks())
     golden("loops/tickets-table.txt", table(sum(others, first), where, said))
 
 

@@ -258,7 +258,7 @@ def walked_by(name: str, report: str) -> Walk[State]:
     return reachable(MACHINES[name], REPORTS[report])
 
 
-@pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}, {case[1]}")
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: f"{case[0]}, {case[1]}")
 def case(request: pytest.FixtureRequest) -> tuple[Walked, Walk[State]]:
     name, report = request.param
     return MACHINES[name], walked_by(name, report)

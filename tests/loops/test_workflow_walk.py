@@ -169,7 +169,7 @@ def walked_by(name: str) -> Walk[WorkflowState]:
     return reachable(name)
 
 
-@pytest.fixture(params=STARTS)
+@pytest.fixture(scope="module", params=STARTS)
 def walked(request: pytest.FixtureRequest) -> Walk[WorkflowState]:
     return walked_by(request.param)
 
