@@ -64,7 +64,13 @@ if slow.exists() and slow.read_text() in (skill, role):
     put("half.txt", "half done")
     (notes / "at-it").write_text("")
     time.sleep(600)
-if role == "developer":
+both = [file for file in Path("shop").glob("*.py") if "<<<<<<<" in file.read_text()]
+for file in both:  # what either side has is kept
+    kept = [line for line in file.read_text().splitlines(True) if not re.match("[<=>]{{7}}", line)]
+    put(file, "".join(dict.fromkeys(kept)))
+if both:
+    pass
+elif role == "developer":
     put(f"shop/part{{number}}.py", f"def part():\\n    return {{number}}\\n")
 elif skill == "test-generation":
     test = f"from shop.part{{number}} import part\\n\\n\\nclass Part(unittest.TestCase):\\n"

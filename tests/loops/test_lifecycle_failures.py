@@ -259,6 +259,12 @@ def test_a_failure_that_is_back_after_another_fix_is_circular() -> None:
     assert "two fixes undo each other" in played.state.blocked.ask
 
 
+def test_who_has_it_go_on_has_seen_that_it_is_back_and_it_is_tried_again() -> None:
+    played = lc.world(always("lint", "aa", "bb", "aa"))
+    played.say(lc.says("continue", count=1)).play(always("lint", "aa"))
+    assert (played.state.total, played.reason) == (5, "The same failure came up 3 times in a row")
+
+
 def test_a_state_that_is_left_begins_the_counts_anew_but_that_of_all() -> None:
     played = lc.world(lc.check("build", lc.red("build"), times=1), lc.check("lint", lc.red("lint"), times=1))
     assert (played.stage, played.state.total, played.state.retries, played.state.episode) == ("COMPLETE", 2, 0, ())

@@ -1,12 +1,24 @@
 """What a person does with their own hands: commits on the system's branch, and ways back to an earlier state."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Combine, ExamineChange, RunAgent, RunLoop
-from loopwright.kernel.events import LoopEnded, StateEdited
+from loopwright.kernel.actions import (
+    Announce,
+    Checkpoint,
+    Combine,
+    ExamineChange,
+    MergePullRequest,
+    ReadPullRequest,
+    RunAgent,
+    RunChecks,
+    RunLoop,
+    WaitUntil,
+)
+from loopwright.kernel.events import Checkpointed, LoopEnded, StateEdited
 from loopwright.kernel.model import NO_KEY, Commit, Ending, Key, Outcome, Tree
 from loopwright.kernel.sightings import ChangeExamined
 from tests.loops import lifecycle as lc
@@ -15,6 +27,7 @@ STUCK = LoopEnded(
     key=NO_KEY,
     outcome=Outcome(ending=Ending.ESCALATED, asking=Key("escalation", 1), findings=(lc.finding("it fails"),)),
 )
+NOTHING = Checkpointed(key=NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
 THEIRS = Commit("theirs")
 COMMITTED = StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": ["tests/test_a.py"]}))
 
@@ -73,3 +86,27 @@ def test_a_capability_that_is_made_again_may_change_what_it_made_itself() -> Non
     again = played.until(RunLoop, step="implement")
     after = json.loads(again.params)["after"]
     assert (after["commit"], after["words"]) == (played.state.landed, ["tests/test_ship.py"])
+
+
+@pytest.mark.parametrize("to", ["REVIEW", "IMPLEMENT", "SCAFFOLD"])
+def test_what_is_gone_back_to_is_reviewed_again(to: str) -> None:
+    played = lc.at("SHIP")
+    (first,) = (each for each in played.actions if isinstance(each, RunLoop) and each.key.step == "reviews")
+    again = played.say(lc.edits(to)).until(RunLoop, step="reviews")
+    assert (again.said, first.name, again.name) == (None, "reviews-1", "reviews-2")
+    assert played.play().stage == "COMPLETE"
+
+
+def test_every_state_has_its_own_checks_though_nothing_was_changed_in_it() -> None:
+    played = lc.at("VALIDATE", lc.on(Checkpoint, lambda action: replace(NOTHING, key=action.key), times=None))
+    before, tip = len(played.actions), played.state.tip
+    played.play(lc.on(Announce, None, step="move"))
+    asked = [each.names for each in played.actions[before:] if isinstance(each, RunChecks)]
+    assert (asked, played.state.tip) == ([("build", "test", "security", "perf", "integration")], tip)
+
+
+def test_one_that_somebody_made_a_draft_again_is_not_merged_before_it_is_none() -> None:
+    played = lc.at("SHIP", lc.on(ReadPullRequest, lc.seen(draft=True)), forge="github")
+    assert played.until(WaitUntil).why == "until the pull request is no draft any more"
+    assert played.asked(MergePullRequest) == []
+    assert played.play().stage == "COMPLETE"

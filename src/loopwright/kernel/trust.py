@@ -45,6 +45,9 @@ class LandedBefore:
     allow: tuple[str, ...] = ()  # the person's patterns
     alone: bool = False  # they also have to pass without the tests that come now
     noticed: bool = False  # by tests, then: whether what is made now is, only this shows
+    # What the target has changed meanwhile is the person's: it judges as the target has it, not as it landed before.
+    began: Commit = NO_COMMIT
+    target: Commit = NO_COMMIT
 
     def also_allowed(self, patterns: tuple[str, ...]) -> LandedBefore:
         return replace(self, allow=self.allow + patterns) if self.commit and patterns else self

@@ -85,6 +85,23 @@ def test_what_is_made_now_is_noticed_by_itself_and_not_with_what_was_noticed_bef
     asyncio.run(story())
 
 
+def test_what_the_target_has_changed_meanwhile_is_as_the_target_has_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        theirs = {"tests/test_a.py": BASE["tests/test_a.py"].replace("test_one", "test_the_first"), "setup.cfg": "[x]\n"}
+        began, target = here.base, here.candidate({**BASE, **theirs})
+        both = here.candidate({**FIRST, **theirs})
+        here.base = target
+        moved = replace(after(landed, alone=False), began=began, target=target)
+        report = await here.report(both, after=moved)
+        whole = here.repository.git("rev-parse", f"{both}^{{tree}}")
+        assert (report.kept, faults_of(report), report.lands) == ((), (), whole)
+        without = here.candidate({**FIRST, **theirs, "tests/test_two.py": TEST_OF_TWO.replace("2)", "2 or 3)")})
+        assert (await here.report(without, step="s2", after=moved)).kept == ("tests/test_two.py",)
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize(
     "bent",
     [{"scripts/look.py": "raise SystemExit(0)\n"}, {"scripts/__init__.py": "import a\na.two = lambda: 2\n"}],

@@ -175,6 +175,8 @@ def test_a_request_for_another_target_is_neither_changed_nor_merged(hosted: Host
 def test_what_github_does_not_merge_is_told_in_its_words(hosted: Hosted) -> None:
     commit = hosted.commit()
     hosted.open(commit, draft=True)
+    assert hosted.merge(commit).failed == "pull request #1 was made a draft again"
+    hosted.open(commit)
     hosted.hub.protected = "At least 1 approving review is required"
     answer = hosted.merge(commit)
     assert "At least 1 approving review is required" in answer.failed

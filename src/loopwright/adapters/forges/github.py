@@ -271,11 +271,7 @@ async def _merged(hub: _Hub, wanted: MergePullRequest) -> PullRequestSeen:
     page = await hub.page(wanted.number, wanted)
     if not isinstance(page, PullPage) or page.seen.state == "merged":
         return _told(wanted, page)
-    fault = _refusal(page, wanted)
-    if fault is None and page.seen.draft:
-        ready = await hub.pr("ready", str(wanted.number))
-        fault = ready if isinstance(ready, Fault) else None
-    if fault is not None:
+    if (fault := _refusal(page, wanted)) is not None:
         return _told(wanted, page, fault)
     said = await hub.pr("merge", str(wanted.number), "--merge", "--match-head-commit", wanted.commit)
     after = await hub.page(wanted.number, wanted)
@@ -291,6 +287,8 @@ def _refusal(page: PullPage, wanted: MergePullRequest) -> Fault | None:
         return Fault(f"pull request #{seen.number} was closed")
     if wrong := _other_target(page, wanted):
         return wrong
+    if seen.draft:  # it was proposed as none: somebody says that it is not to be merged yet
+        return Fault(f"pull request #{seen.number} was made a draft again")
     if seen.head != wanted.commit:
         return Fault(f"{_short(wanted.branch)} is at {seen.head[:12]}, not at {wanted.commit[:12]}")
     return Fault(f"{page.target} has moved on to {seen.onto[:12]}") if seen.onto else None

@@ -39,19 +39,18 @@ def sent_back(state: LifecycleState, gate: GateRecord) -> LifecycleState:
 def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleState:
     """The capability whose files the evidence names, else the last one, is open again; others that are open wait."""
     named = {risk.file for risk in gate.reasons} | {change.path for change in gate.because}
-    hit = next((name for name, file in reversed(state.made) if file in named), "")
+    hit = next((name for name, file in state.made if file in named), "")
     again = state.current if state.current and not hit else hit or (state.done[-1] if state.done else "")
     waiting = (state.current, *state.remaining) if state.current and state.current != again else state.remaining
-    return replace(
-        state,
-        done=tuple(each for each in state.done if each != again),
-        current=again,
-        remaining=tuple(each for each in waiting if each and each != again),
-        reopened=why,
-        reviewed=NO_COMMIT,
-        maker=replace(state.maker, over=True),
-        reviews=replace(state.reviews, over=True),
-        skills=(),
+    return anew(
+        replace(
+            state,
+            done=tuple(each for each in state.done if each != again),
+            current=again,
+            remaining=tuple(each for each in waiting if each and each != again),
+            reopened=why,
+            skills=(),
+        )
     )
 
 
@@ -67,7 +66,7 @@ def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
         state = _reopened(state, GateRecord(gate="", evidence=""), why)
     elif NORMAL.index(to) < NORMAL.index(Stage.IMPLEMENT):
         every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
-        state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:], reviewed=NO_COMMIT)
+        state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:])
     state = moved(replace(state, phase=to, failure=None), to)
     return anew(unshipped(replace(state, skills=(), findings=())))
 
@@ -78,8 +77,9 @@ def unshipped(state: LifecycleState) -> LifecycleState:
 
 
 def anew(state: LifecycleState) -> LifecycleState:
-    """No loop within goes on from what it began with: that is not what is there any more."""
-    return replace(state, maker=replace(state.maker, over=True), reviews=replace(state.reviews, over=True))
+    """No loop within goes on from what it began with, and what was reviewed before is reviewed again."""
+    over = replace(state.maker, over=True), replace(state.reviews, over=True)
+    return replace(state, maker=over[0], reviews=over[1], reviewed=NO_COMMIT)
 
 
 def taken_in(state: LifecycleState, commit: Commit, paths: tuple[str, ...]) -> LifecycleState:

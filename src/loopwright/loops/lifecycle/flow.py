@@ -135,7 +135,7 @@ def _shipped(state: LifecycleState) -> LifecycleState:
         return verified
     if missing := missing_skills(state):
         return _with_skill(state, missing[0])
-    if not state.proposal.number or state.proposal.head != state.landed or state.proposal.draft or state.requested:
+    if not state.proposal.number or state.proposal.head != state.landed or state.requested:
         return begun(state, Step.PROPOSE)
     if not state.merged:
         return begun(state, Step.MERGE if state.plan.merges and state.plan.forge == "local" else Step.READ)

@@ -8,6 +8,7 @@ from typing import Any
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
 from loopwright.kernel.gates import matches
+from loopwright.kernel.model import NO_COMMIT
 from loopwright.kernel.risks import DOCUMENTATION
 from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.loops.lifecycle.gate_rules import DELIVERABLES
@@ -54,7 +55,14 @@ def landed_before(state: LifecycleState) -> LandedBefore:
         return LandedBefore()
     own = tuple(file for name, file in state.made if name == state.current)
     noticed = state.resumes_at in PER_CAPABILITY  # of the whole it is asked once its capabilities are made
-    return LandedBefore(commit=state.landed, words=own, allow=state.course.released, noticed=noticed)
+    return LandedBefore(
+        commit=state.landed,
+        words=own,
+        allow=state.course.released,
+        noticed=noticed,
+        began=state.plan.base if state.onto else NO_COMMIT,
+        target=state.onto,
+    )
 
 
 def early_trust(state: LifecycleState) -> Trust:

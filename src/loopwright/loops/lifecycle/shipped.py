@@ -62,14 +62,16 @@ def _read(state: LifecycleState, event: Answer) -> LifecycleState:
 
 
 def _not_to_be_merged(state: LifecycleState) -> LifecycleState | None:
-    """Changes are asked for after all, or the forge's own checks fail or have not ended. None: it may be merged."""
+    """Changes are asked for after all, the forge's own checks fail or have not ended, or it was made a draft again.
+    None: it may be merged.
+    """
     seen = state.proposal
     if (asked := _changes_asked(state)) is not None:
         return asked
     if seen.red:
         why = f"Checks of the forge are red after the approval: {', '.join(seen.red)}"
         return failed(state, "tests", (engine_finding("forge-checks", why),))
-    return begun(state, Step.POLL) if seen.pending else None
+    return begun(state, Step.POLL) if seen.pending or seen.draft else None
 
 
 _REOPEN = "Reopen it and resume, or cancel the system."

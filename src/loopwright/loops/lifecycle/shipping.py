@@ -62,7 +62,8 @@ def _read(state: LifecycleState) -> ReadPullRequest:
 def _poll(state: LifecycleState) -> WaitUntil:
     """A forge that is away is waited for as everything that is."""
     delay = BACK_OFFS[state.back_offs - 1] if state.back_offs else state.plan.poll
-    return WaitUntil(key=step_key(state), delay=delay, why="until the pull request is looked at again")
+    what = "the pull request is no draft any more" if state.proposal.draft else "the pull request is looked at again"
+    return WaitUntil(key=step_key(state), delay=delay, why=f"until {what}")
 
 
 def _update(state: LifecycleState) -> Combine:
