@@ -91,6 +91,7 @@ def answers_to(action: Action, state: BatchState) -> Iterator[Event]:
             assert isinstance(action, Stop)
 
 
+@cache
 def reachable(many: int, *, checked: bool = False) -> Walk[BatchState]:
     def bounded(state: BatchState) -> Iterator[Event]:
         for action in BATCH.decide(state):
@@ -113,21 +114,16 @@ def _too_much(state: BatchState, event: Event) -> bool:
             return False
 
 
-Walks = dict[str, Callable[[], Walk[BatchState]]]
+lazily = partial(partial, reachable)  # each is walked by whoever asks for it
 
 
-def walks() -> Walks:
-    return {"one": partial(reachable, 1), "two": partial(reachable, 2), "checked": partial(reachable, 1, checked=True)}
-
-
-@cache
-def walked_by(name: str) -> Walk[BatchState]:
-    return walks()[name]()
+def walks() -> dict[str, partial[Walk[BatchState]]]:
+    return {"one": lazily(1), "two": lazily(2), "checked": lazily(1, checked=True)}
 
 
 @pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[BatchState]:
-    return walked_by(request.param)
+    return walks()[request.param]()
 
 
 def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[BatchState]) -> None:
@@ -218,7 +214,7 @@ def test_what_lands_has_run_the_checks_or_was_seen_to_fail(walked: Walk[BatchSta
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = map(walked_by, walks())
+    first, *others = (each() for each in walks().values())
     golden("loops/batch-table.txt", table(sum(others, first), where, said))
 
 

@@ -96,6 +96,7 @@ class Alphabet:
         }
 
 
+@cache
 def reachable(alphabet: Alphabet, *, tester: bool = False, lands: bool = True, **limits: int) -> Walk[FeedbackState]:
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     bounds = FeedbackLimits(**limits)
@@ -142,14 +143,13 @@ def part() -> Walk[FeedbackState]:
     )
 
 
-Walks = dict[str, Callable[[], Walk[FeedbackState]]]
+lazily = partial(partial, reachable)  # each is walked by whoever asks for it
 
 
-def walks() -> Walks:
+def walks() -> dict[str, partial[Walk[FeedbackState]]]:
     e1, e2 = f.saved("c1", evidence="e1"), f.saved("c2", evidence="e2")
     return {
-        "judgements": partial(
-            reachable,
+        "judgements": lazily(
             Alphabet(
                 reviewer=(f.passes(), f.passes(f.MINOR), f.passes(f.ISSUE), f.fails(f.ISSUE), f.fails(f.OTHER)),
                 checks=(f.GREEN, f.red(f.FAILURE), f.red(f.ANOTHER)),
@@ -159,8 +159,7 @@ def walks() -> Walks:
             max_consecutive_review_failures=2,
             max_consecutive_test_failures=2,
         ),
-        "faults": partial(
-            reachable,
+        "faults": lazily(
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, *EVERY_FAULT),
                 reviewer=(f.passes(), f.fails(), f.GARBLED, f.CRASHED, f.UNAVAILABLE, f.of("reviewer", f.UNCLEAR)),
@@ -170,19 +169,16 @@ def walks() -> Walks:
             tester=True,
             max_feedback_iterations=1,
         ),
-        "gates": partial(
-            reachable,
+        "gates": lazily(
             Alphabet(checkpoint=(f.saved(), e1, e2, f.saved(files=0)), escalated=()),
             max_feedback_iterations=2,
         ),
-        "gates after a tester": partial(
-            reachable,
+        "gates after a tester": lazily(
             Alphabet(tester=(f.DONE, f.UNAVAILABLE), checkpoint=(f.saved(), e1, e2)),
             tester=True,
             max_feedback_iterations=1,
         ),
-        "people": partial(
-            reachable,
+        "people": lazily(
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, f.NEEDS_PERSON),
                 land=(f.LANDED, f.REFUSED, f.CONFLICT, f.LEFT),
@@ -196,18 +192,13 @@ def walks() -> Walks:
             max_feedback_iterations=2,
             max_consecutive_review_failures=1,
         ),
-        "a part": part,
+        "a part": partial(part),
     }
-
-
-@cache
-def walked_by(name: str) -> Walk[FeedbackState]:
-    return walks()[name]()
 
 
 @pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[FeedbackState]:
-    return walked_by(request.param)
+    return walks()[request.param]()
 
 
 def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[FeedbackState]) -> None:
@@ -299,7 +290,7 @@ def test_a_cancelled_loop_never_works_again(walked: Walk[FeedbackState]) -> None
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = map(walked_by, walks())
+    first, *others = (each() for each in walks().values())
     golden("loops/feedback-table.txt", table(sum(others, first), where, said))
 
 

@@ -127,7 +127,7 @@ def test_a_retry_diagnoses_fixes_and_runs_the_failed_check_and_then_the_whole_su
     assert isinstance(fix, RunAgent)
     assert (fix.role, fix.writes, fix.brief.own.diagnosis) == ("developer", True, "a name is not used")
     assert isinstance(record, Checkpoint)
-    assert (record.only, record.new_tests) == (("src/a.py",), True)
+    assert (record.only, record.new_files) == (("src/a.py",), True)
     assert isinstance(recheck, RunChecks)
     assert isinstance(suite, RunChecks)
     assert (recheck.names, suite.names) == (("lint",), ())
@@ -282,10 +282,25 @@ def test_continue_grants_and_never_resets() -> None:
     assert (played.state.total, played.state.allowance.retries) == (6, 5)
 
 
-def test_who_resumes_grants_what_is_used_up_for_what_comes_later() -> None:
+def test_who_resumes_grants_what_is_used_up_and_of_what_is_counted_in_each_state_only_for_that() -> None:
     played = lc.world(always(), limits=LifecycleLimits(max_total_failures=3))
     played.say(lc.says("resume"))
-    assert played.state.allowance.failures == 6
+    allowance = played.state.allowance
+    assert (allowance.failures, allowance.retries > 3, allowance.same > 2) == (6, True, True)
+    played.rules.clear()
+    allowance = played.play().state.allowance
+    assert (allowance.failures, allowance.retries, allowance.same) == (6, 3, 2)
+
+
+def test_a_skill_that_said_no_is_not_asked_again_before_something_was_mended() -> None:
+    no = lc.reports(lc.finding("it is wrong", Severity.CRITICAL), verdict=Verdict.FAIL)
+    same = Checkpointed(key=NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
+    played = lc.world(
+        lc.skill("code-validation", no),
+        lc.on(Checkpoint, lambda a: replace(same, key=a.key), times=3, step="record-fix"),
+    )
+    assert (played.stage, len(played.asked(RunAgent, skill="code-validation"))) == ("BLOCKED", 1)
+    assert all(each.judged for each in (played.state.failure,) if each)
 
 
 def test_revise_begins_the_counts_anew_with_new_guidance() -> None:

@@ -11,6 +11,7 @@ from loopwright.kernel.actions import (
     Checkpoint,
     Combine,
     ExamineChange,
+    Integrate,
     MergePullRequest,
     ReadPullRequest,
     RunAgent,
@@ -18,10 +19,12 @@ from loopwright.kernel.actions import (
     RunLoop,
     WaitUntil,
 )
-from loopwright.kernel.events import Checkpointed, LoopEnded, StateEdited
+from loopwright.kernel.events import Answered, Checkpointed, LoopEnded, StateEdited
 from loopwright.kernel.model import NO_KEY, Commit, Ending, Key, Outcome, Tree
 from loopwright.kernel.sightings import ChangeExamined
 from tests.loops import lifecycle as lc
+from tests.loops.test_lifecycle_shipping import MOVED, merges
+from tests.loops.test_lifecycle_target_moved import conflicts
 
 STUCK = LoopEnded(
     key=NO_KEY,
@@ -30,6 +33,10 @@ STUCK = LoopEnded(
 NOTHING = Checkpointed(key=NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
 THEIRS = Commit("theirs")
 COMMITTED = StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": ["tests/test_a.py"]}))
+
+
+def unchanged(action: Checkpoint) -> Checkpointed:
+    return replace(NOTHING, key=action.key)
 
 
 def blocked() -> lc.World:
@@ -52,11 +59,85 @@ def test_what_a_person_commits_on_the_branch_is_what_the_work_goes_on_from() -> 
     assert played.play().stage == "COMPLETE"
 
 
-def test_what_is_committed_while_it_goes_on_is_taken_up_at_once() -> None:
-    played = lc.at("TEST")
+def test_what_was_made_and_has_not_landed_is_brought_together_with_what_a_person_committed() -> None:
+    played = lc.at("VERIFY")
+    made, landed = played.state.tip, played.state.landed
+    assert made != played.state.landed_tip
+    joined = played.say(COMMITTED).until(Combine)
+    assert (joined.key.step, joined.base, joined.commits, joined.made_on) == ("join", THEIRS, (made,), (landed,))
+    assert played.until(Combine, step="ground").keep == ((THEIRS, "tests/test_a.py"),)
+    assert played.state.tip == played.until(RunAgent).start not in (made, THEIRS)
+    assert (played.play().stage, played.state.theirs) == ("COMPLETE", "")
+
+
+def test_of_two_commits_by_hand_both_are_brought_together_with_what_was_made() -> None:
+    played = lc.at("VERIFY")
+    landed = played.state.landed
+    later = StateEdited(subject="branch", value=json.dumps({"commit": "later", "paths": []}))
+    joined = played.say(COMMITTED).say(later).until(Combine)
+    assert (joined.base, joined.made_on) == ("later", (landed,))
+
+
+def test_where_both_changed_the_same_lines_it_is_a_failure_of_that_state_and_decided_there() -> None:
+    played = lc.at("VERIFY").say(COMMITTED).play(lc.on(Combine, conflicts, step="join"))
+    (failure,) = played.state.history
+    assert (failure.stage, failure.sort) == ("VERIFY", "merge")
+    assert failure.error == "src/a.py - src/a.py conflicts with what you committed on the branch"
+    assert "RETRY>VERIFY" in played.moves
+    assert (played.stage, played.state.theirs, played.state.onto) == ("COMPLETE", "", "")
+
+
+def test_fixes_that_have_not_landed_do_not_land_without_what_is_theirs() -> None:
+    played = lc.at("VALIDATE", lc.check("perf", lc.red("perf"), times=1))
+    played.until(Integrate)
+    assert played.state.pieces
+    assert played.say(COMMITTED).state.pieces == ()
+    assert played.play().stage == "COMPLETE"
+
+
+@pytest.mark.parametrize("stage", ["FAILED", "RETRY"])
+def test_what_is_committed_while_it_is_mended_is_looked_at_where_it_failed(stage: str) -> None:
+    played = lc.at("VERIFY", lc.check("lint", lc.red("lint"), times=1))
+    while played.state.phase != stage:
+        action, event = played.next()
+        played.take(event, action)
     played.say(COMMITTED)
-    assert played.until(Combine).keep == ((THEIRS, "tests/test_a.py"),)
-    assert played.until(RunAgent).start == THEIRS
+    assert played.state.phase == "VERIFY"
+    assert played.play().stage == "COMPLETE"
+
+
+MERGED = StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": ["src/a.py"], "onto": "main-2"}))
+
+
+def unmerged() -> lc.World:
+    """In SHIP, with a conflict that no fix decides."""
+    played = lc.at("SHIP")
+    played.play(
+        merges(MOVED),
+        lc.on(Combine, conflicts, step="update"),
+        lc.on(Checkpoint, unchanged, times=3, step="record-fix"),
+    )
+    assert (played.stage, played.state.resumes_at) == ("BLOCKED", "SHIP")
+    return played
+
+
+@pytest.mark.parametrize("word", [lc.says("resume"), lc.says("continue", count=1)])
+def test_a_conflict_that_a_person_decided_by_hand_is_decided(word: Answered) -> None:
+    played = unmerged().say(MERGED)
+    assert (played.state.tip, played.state.onto, played.state.proposal.onto) == (THEIRS, "main-2", "")
+    played.ledger.trees[THEIRS] = "tree-theirs"
+    before = len(played.actions)
+    played.say(word).play(lc.gate("deploy", None))
+    steps = [each.key.step for each in played.actions[before:]]
+    assert ("update" in steps, "fix" in steps, "reviews" in steps, "check" in steps) == (False, False, True, True)
+    assert played.waits_for() == ["deploy"]
+    assert played.play(lc.gate("deploy", lc.approves)).stage == "COMPLETE"
+
+
+def test_what_comes_to_a_branch_that_is_merged_is_not_taken_for_its_work() -> None:
+    state = unmerged().state
+    assert state.takes_commits
+    assert not replace(state, merged=Commit("m")).takes_commits
 
 
 def test_what_comes_to_a_branch_that_is_proposed_is_told_by_the_forge() -> None:
@@ -98,7 +179,7 @@ def test_what_is_gone_back_to_is_reviewed_again(to: str) -> None:
 
 
 def test_every_state_has_its_own_checks_though_nothing_was_changed_in_it() -> None:
-    played = lc.at("VALIDATE", lc.on(Checkpoint, lambda action: replace(NOTHING, key=action.key), times=None))
+    played = lc.at("VALIDATE", lc.on(Checkpoint, unchanged, times=None))
     before, tip = len(played.actions), played.state.tip
     played.play(lc.on(Announce, None, step="move"))
     asked = [each.names for each in played.actions[before:] if isinstance(each, RunChecks)]

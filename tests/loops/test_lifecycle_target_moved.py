@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.actions import Checkpoint, Combine, ExamineFiles, RunAgent
+from loopwright.kernel.actions import Checkpoint, Combine, ExamineChange, ExamineFiles, RunAgent, RunLoop
 from loopwright.kernel.changing import replace
 from loopwright.kernel.deliverables import FileFault
 from loopwright.kernel.events import Combined
 from loopwright.kernel.model import Commit, Conflict, Tree
-from loopwright.kernel.sightings import FilesExamined
+from loopwright.kernel.sightings import ChangeExamined, FilesExamined
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.backwards import unshipped
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 from tests.loops import lifecycle as lc
@@ -33,6 +34,22 @@ def test_the_very_tree_that_was_approved_is_not_asked_about_again() -> None:
     assert asked.evidence == again.evidence
 
 
+def test_the_same_tree_on_another_target_or_after_it_was_deployed_is_another_question() -> None:
+    before = looked_at(Stage.SHIP, "one")
+    others = (replace(before, onto=Commit("main-2")), unshipped(replace(before, deployed=True)))
+    found = {gating.due(each)[-1].evidence for each in (before, *others, unshipped(before))}
+    assert len(found) == 3
+
+
+def test_what_the_change_removes_is_not_reviewed_and_what_is_new_is() -> None:
+    def looked(action: ExamineChange) -> ChangeExamined:
+        return ChangeExamined(key=action.key, tree=Tree("t"), paths=("src/a.py", "src/b.py"), gone=("src/a.py",))
+
+    played = lc.at("REVIEW", lc.on(ExamineChange, looked, times=None))
+    run = played.until(RunLoop, step="reviews")
+    assert ("src/b.py" in run.params, "src/a.py" in run.params) == (True, False)
+
+
 def conflicts(action: Combine) -> Combined:
     found = (Conflict(commit=action.commits[0], paths=("src/a.py",)),)
     return Combined(key=action.key, commit=Commit("marked"), left_out=action.commits, conflicts=found)
@@ -48,7 +65,7 @@ def test_what_the_target_has_by_now_may_be_in_conflict_and_is_decided_where_both
     assert (played.stage, played.state.onto) == ("COMPLETE", "main-2")
     steps = [each.key.step for each in played.actions]
     begin = steps.index("diagnose")
-    ways = ["diagnose", "fix", "record-fix", "conflicts", "tell", "move", "ground", "reviews", "check", "look"]
+    ways = ["diagnose", "fix", "record-fix", "conflicts", "tell", "move", "ground", "look", "reviews", "check", "look"]
     assert steps[begin : begin + len(ways)] == ways
     (diagnosis,), (fix,) = played.asked(RunAgent, step="diagnose"), played.asked(RunAgent, step="fix")
     assert (diagnosis.start, fix.start, "git's marks" in fix.brief.task) == ("marked", "marked", True)

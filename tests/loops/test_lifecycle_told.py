@@ -167,7 +167,7 @@ def test_what_does_not_answer_the_step_is_refused(step: Step) -> None:
     """The engine hands over nothing of the kind: whoever else does is told."""
     state = replace(lc.at("SCAFFOLD").state, step=step)
     wrong = Combined(key=Key("x"), commit=Commit("c"))
-    if step in (Step.GROUND, Step.UPDATE):
+    if step in (Step.GROUND, Step.UPDATE, Step.JOIN):
         wrong = Announced(key=Key("x"))  # type: ignore[assignment]
     if step in (Step.QUEUE, Step.HANDOFF, Step.INTERFACES, Step.NEXT):
         assert LIFECYCLE.apply(state, wrong) != state  # whatever it is, it is on record

@@ -132,6 +132,7 @@ WHOLE = Alphabet(
 )
 
 
+@cache
 def reachable(alphabet: Alphabet, **given: Any) -> Walk[QualityState]:  # noqa: ANN401 - the plan's fields
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     answers = answers_from(QUALITY, alphabet.letters)
@@ -161,13 +162,12 @@ def _too_much(state: QualityState, event: Event) -> bool:
             return False
 
 
-Walks = dict[str, Callable[[], Walk[QualityState]]]
+lazily = partial(partial, reachable)  # each is walked by whoever asks for it
 
 
-def walks() -> Walks:
+def walks() -> dict[str, partial[Walk[QualityState]]]:
     return {
-        "judgements": partial(
-            reachable,
+        "judgements": lazily(
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA, q.medium("M")), q.passes(CRITICAL), q.passes(BACK)),
                 checkpoint=(q.saved("c1"), q.saved("c2")),
@@ -175,8 +175,7 @@ def walks() -> Walks:
             ),
             max_attempts=3,
         ),
-        "faults": partial(
-            reachable,
+        "faults": lazily(
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(), q.review(None, q.ALPHA), *EVERY_FAULT, *ASKS),
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR, *EVERY_FAULT),
@@ -188,10 +187,9 @@ def walks() -> Walks:
     }
 
 
-def more_walks() -> Walks:
+def more_walks() -> dict[str, partial[Walk[QualityState]]]:
     return {
-        "files": partial(
-            reachable,
+        "files": lazily(
             Alphabet(
                 artifact=(q.LOADED, q.loaded("o2"), q.GONE),
                 checkpoint=(q.saved("c1"), q.saved("c2", dropped=("x.py",)), q.saved("c3", files=0)),
@@ -200,8 +198,7 @@ def more_walks() -> Walks:
             ),
             max_attempts=2,
         ),
-        "checks": partial(
-            reachable,
+        "checks": lazily(
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(q.medium("M"))),
                 checkpoint=(q.saved("c1"), q.saved("c2"), q.saved("c3", same=True)),
@@ -211,8 +208,7 @@ def more_walks() -> Walks:
             max_attempts=3,
             checked=True,
         ),
-        "people": partial(
-            reachable,
+        "people": lazily(
             Alphabet(
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR),
                 land=LANDINGS,
@@ -221,8 +217,7 @@ def more_walks() -> Walks:
             ),
             max_attempts=2,
         ),
-        "a child with a past": partial(
-            reachable,
+        "a child with a past": lazily(
             Alphabet(reviewer=(q.passes(), q.passes(q.ALPHA), q.fails(q.BETA), q.CRASHED)),
             max_attempts=3,
             lands=False,
@@ -237,14 +232,9 @@ def more_walks() -> Walks:
     }
 
 
-@cache
-def walked_by(name: str) -> Walk[QualityState]:
-    return walks()[name]()
-
-
 @pytest.fixture(scope="module", params=walks())
 def walked(request: pytest.FixtureRequest) -> Walk[QualityState]:
-    return walked_by(request.param)
+    return walks()[request.param]()
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------------
@@ -368,7 +358,7 @@ def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Wa
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = map(walked_by, walks())
+    first, *others = (each() for each in walks().values())
     golden("loops/quality-table.txt", table(sum(others, first), where, said))
 
 

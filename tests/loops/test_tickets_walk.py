@@ -133,6 +133,7 @@ WHOLE = Alphabet(
 )
 
 
+@cache
 def reachable(alphabet: Alphabet, **given: Any) -> Walk[TicketsState]:  # noqa: ANN401 - the plan's fields
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     answers = answers_from(TICKETS, alphabet.letters)
@@ -171,15 +172,13 @@ GATED = Alphabet(
     judge=(t.passes(), t.UNCLEAR),
     escalated=(t.says("accept"),),
 )
+CRITICS = (t.passes(), t.fails(t.GRAVE), t.fails(), t.CRASHED, t.UNAVAILABLE, ASKING_CRITIC)
+lazily = partial(partial, reachable)  # each is walked by whoever asks for it
 
 
-Walks = dict[str, Callable[[], Walk[TicketsState]]]
-
-
-def walks() -> Walks:
+def walks() -> dict[str, partial[Walk[TicketsState]]]:
     return {
-        "judgements": partial(
-            reachable,
+        "judgements": lazily(
             Alphabet(
                 checkpoint=(t.saved("c1"), t.saved("c2")),
                 critic=(t.passes(), t.fails(t.GRAVE), t.fails(t.ALPHA, WORSE)),
@@ -188,17 +187,12 @@ def walks() -> Walks:
             ),
             max=2,
         ),
-        "critics": partial(
-            reachable,
-            Alphabet(
-                critic=(t.passes(), t.fails(t.GRAVE), t.fails(), t.CRASHED, t.UNAVAILABLE, ASKING_CRITIC),
-                escalated=(t.says("accept"),),
-            ),
+        "critics": lazily(
+            Alphabet(critic=CRITICS, escalated=(t.says("accept"),)),
             max=1,
             critics=("critic", "security-critic"),
         ),
-        "creator": partial(
-            reachable,
+        "creator": lazily(
             Alphabet(
                 creator=(t.MADE, t.BLOCKED, t.UNCLEAR, *EVERY_FAULT),
                 checkpoint=(t.saved(), t.saved("c2", files=0)),
@@ -207,8 +201,7 @@ def walks() -> Walks:
             ),
             max=1,
         ),
-        "judge": partial(
-            reachable,
+        "judge": lazily(
             Alphabet(
                 critic=(t.passes(), t.fails(t.GRAVE)),
                 judge=(t.passes(), t.fails(t.GRAVE), t.fails(), t.UNCLEAR, *EVERY_FAULT),
@@ -217,10 +210,9 @@ def walks() -> Walks:
             max=1,
             judge=True,
         ),
-        "gates": partial(reachable, GATED, max=2),
-        "gates and a judge": partial(reachable, GATED, max=1, judge=True),
-        "people": partial(
-            reachable,
+        "gates": lazily(GATED, max=2),
+        "gates and a judge": lazily(GATED, max=1, judge=True),
+        "people": lazily(
             Alphabet(
                 critic=(t.passes(), t.fails(WORSE)),
                 land=(t.LANDED, t.REFUSED, t.CONFLICT, t.LEFT),
@@ -231,16 +223,11 @@ def walks() -> Walks:
     }
 
 
-@cache
-def walked_by(name: str) -> Walk[TicketsState]:
-    return walks()[name]()
-
-
 @pytest.fixture(
     scope="module", params=["judgements", "critics", "creator", "judge", "gates", "gates and a judge", "people"]
 )
 def walked(request: pytest.FixtureRequest) -> Walk[TicketsState]:
-    return walked_by(request.param)
+    return walks()[request.param]()
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------------
@@ -282,7 +269,7 @@ def says_no_at_last(step: Step[TicketsState]) -> bool:
 
 def test_no_path_leads_from_a_no_in_the_last_ticket_to_a_pass() -> None:
     for name in ("judgements", "critics", "judge", "gates", "people"):
-        check_last_no_stands(TICKETS, walked_by(name), says_no_at_last)
+        check_last_no_stands(TICKETS, walks()[name](), says_no_at_last)
 
 
 # --- what holds for this one -----------------------------------------------------------------------------------
@@ -406,7 +393,7 @@ def test_an_agent_that_was_asked_for_a_verdict_is_never_told_the_creators_words(
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
-    first, *others = map(walked_by, walks())
+    first, *others = (each() for each in walks().values())
     golden("loops/tickets-table.txt", table(sum(others, first), where, said))
 
 

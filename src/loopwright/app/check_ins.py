@@ -15,7 +15,7 @@ from loopwright.adapters.files import read_regular, write_whole
 from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.readiness import with_edits
+from loopwright.app.readiness import with_handwork
 from loopwright.app.said import take_in
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered, Said
@@ -28,13 +28,13 @@ _LONGEST = 200  # bytes: a key
 async def gone_on(
     project: Project, seen: View, by: str, news: Iterable[Said], failed: Callable[[str], None], *, asks: bool
 ) -> View:
-    """The loop with what people wrote into its files, with the check-in passed at which somebody was shown it waiting,
+    """The loop with what people did by hand, with the check-in passed at which somebody was shown it waiting,
     and then with what is new.
 
     To go on is the first answer to it; where a person is asked, nothing is said in their name. Some questions are
     answered by going on, whoever was shown them.
     """
-    seen = await with_edits(project, seen, by)
+    seen = await with_handwork(project, seen, by, failed)
     asked = _check_in(seen)
     if asked is not None and not asks and _was_shown(project, seen.row.id, asked):
         news = (Answered(key=asked.key, choice=asked.options[0].choice, by=by), *news)

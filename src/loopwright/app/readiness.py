@@ -66,11 +66,12 @@ async def about_to_drive(
     await session.ended(project, seen.row.id, who, "", failed)
 
 
-async def with_edits(project: Project, loop: View, who: str) -> View:
-    """The loop with what people wrote into its files: before anything else is recorded, which may not fit it."""
+async def with_handwork(project: Project, loop: View, who: str, failed: Callable[[str], None]) -> View:
+    """The loop with what people wrote into its files and branches: before anything else is recorded, which may not fit
+    it."""
     if not loop.kind.sessions:
         return loop
-    seen: View = await import_module(loop.kind.sessions).with_edit(project, loop, who)
+    seen: View = await import_module(loop.kind.sessions).by_hand(project, loop, who, failed)
     return seen
 
 

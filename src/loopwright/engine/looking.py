@@ -79,6 +79,7 @@ async def _examined(world: World, action: ExamineChange) -> ChangeExamined:
         key=action.key,
         tree=await world.workspace.tree(action.commit),
         paths=tuple(change.path for change in changes),
+        gone=tuple(change.path for change in changes if change.how == "removed"),
         fresh=tuple(change.path for change in fresh),
         risks=risks_in(changes, added, action.rules),
     )

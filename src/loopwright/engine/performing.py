@@ -248,6 +248,7 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
             only=action.only,
             also=also,
             welcome=welcome,
+            new_files=action.new_files,
             log=log,
         )
     )

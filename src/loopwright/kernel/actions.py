@@ -137,6 +137,7 @@ class Checkpoint:
     only: tuple[str, ...] = ()  # take nothing but these files and folders; empty: everything
     also: tuple[str, ...] = ()  # and these, unless they are protected
     new_tests: bool = False  # and files of tests that the base does not have
+    new_files: bool = False  # and every file that the parent does not have
     trust: Trust = Trust()
     why: str = ""
 

@@ -33,6 +33,7 @@ class ChangeExamined:
     key: Key
     tree: Tree
     paths: tuple[str, ...] = ()  # that the change touches
+    gone: tuple[str, ...] = ()  # of these, what it removes
     fresh: tuple[str, ...] = ()  # that its newest part touches
     risks: tuple[Risk, ...] = ()
 

@@ -111,6 +111,7 @@ class MemoryWorkspace:
                 or change.path in taking.also
                 or _is_below(change.path, taking.only)
                 or taking.welcome(change.path)
+                or (taking.new_files and change.how == "added")
             )
             dropped = tuple(sorted(change.path for change in self.changes if change not in taken))
             commit = Commit(_digest(name))

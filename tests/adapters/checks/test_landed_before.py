@@ -88,7 +88,10 @@ def test_what_is_made_now_is_noticed_by_itself_and_not_with_what_was_noticed_bef
 def test_what_the_target_has_changed_meanwhile_is_as_the_target_has_it(tmp_path: Path) -> None:
     async def story() -> None:
         here, landed = made(tmp_path)
-        theirs = {"tests/test_a.py": BASE["tests/test_a.py"].replace("test_one", "test_the_first"), "setup.cfg": "[x]\n"}
+        theirs = {
+            "tests/test_a.py": BASE["tests/test_a.py"].replace("test_one", "test_the_first"),
+            "setup.cfg": "[x]\n",
+        }
         began, target = here.base, here.candidate({**BASE, **theirs})
         both = here.candidate({**FIRST, **theirs})
         here.base = target

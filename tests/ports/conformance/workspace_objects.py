@@ -16,13 +16,26 @@ Edits = Mapping[str, str | None]
 
 
 async def _attempt(
-    stage: WorkspaceStage, edits: Edits, label: str, *, only: tuple[str, ...] = (), step: str = ""
+    stage: WorkspaceStage,
+    edits: Edits,
+    label: str,
+    *,
+    only: tuple[str, ...] = (),
+    step: str = "",
+    new_files: bool = False,
 ) -> Snapshot:
     """An attempt at the base; the label serves as the step."""
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, step or label)
     stage.edit(folder, edits)
     wanted = Taking(
-        loop=LOOP, name=NAME, label=label, parent=stage.base, base=stage.base, step=step or label, only=only
+        loop=LOOP,
+        name=NAME,
+        label=label,
+        parent=stage.base,
+        base=stage.base,
+        step=step or label,
+        only=only,
+        new_files=new_files,
     )
     return await stage.workspace.snapshot(wanted)
 
@@ -69,6 +82,8 @@ async def c18_only_what_was_asked_for_is_taken(stage: WorkspaceStage) -> None:
             welcome=lambda path: path.endswith("new.txt"),
         )
     )
+    fresh = await _attempt(stage, edits, "c", only=("changed.txt",), new_files=True)
+    assert _paths(fresh) == [("changed.txt", "changed"), ("sub.txt", "added"), ("sub/new.txt", "added")]
     # A folder is no file.
     assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added"), ("sub/new.txt", "added")]
 

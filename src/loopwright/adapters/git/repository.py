@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from loopwright.adapters.git.objects import texts_of
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
@@ -82,14 +84,38 @@ def texts_at(
     return tuple(found.get(path) for path in paths)
 
 
-def commits_on(top: Path, env: Mapping[str, str], branch: str, since: str) -> tuple[str, tuple[str, ...]] | None:
-    """Where a branch stands that has come on since a commit, and the files that differ; None: it has not."""
+class ComeOn(NamedTuple):
+    """A branch that has come on since a commit."""
+
+    tip: str
+    paths: tuple[str, ...]  # that differ
+    onto: str  # where the target stands, if that was brought in since; else empty
+    moved: float  # when it last did
+
+
+def commits_on(top: Path, env: Mapping[str, str], branch: str, since: str, target: str) -> ComeOn | None:
+    """None: it has not come on."""
     git = persons_git(env, top)
-    said = git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"refs/heads/{branch}^{{commit}}")
-    tip = readable(said.out).strip()
-    if said.code != 0 or tip == since or not is_part_of(top, env, since, tip):
+    tip, theirs = (_position(git, ref) for ref in (f"refs/heads/{branch}", target))
+    if tip in ("", since) or not is_part_of(top, env, since, tip):
         return None
-    return tip, tuple(git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", since, tip))
+    is_new = theirs and is_part_of(top, env, theirs, tip) and not is_part_of(top, env, theirs, since)
+    paths = git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", since, tip)
+    return ComeOn(tip=tip, paths=tuple(paths), onto=theirs if is_new else "", moved=_moved(git, f"refs/heads/{branch}"))
+
+
+def _position(git: Git, ref: str) -> str:
+    said = git.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return readable(said.out).strip() if said.code == 0 else ""
+
+
+def _moved(git: Git, ref: str) -> float:
+    """By the file that says so, whose time nobody can set; of one that git has packed, by when it was."""
+    for name in (ref, "packed-refs", "reftable/tables.list"):
+        place = path_of(git.run("rev-parse", "--path-format=absolute", "--git-path", name)[:-1])
+        with suppress(OSError):
+            return Path(place).stat().st_ctime
+    return 0.0
 
 
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:

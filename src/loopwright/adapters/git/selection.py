@@ -56,7 +56,10 @@ def pick(found: tuple[Difference, ...], wanted: Taking) -> Picked:
     fits = frozenset(
         d.path
         for d in found
-        if {d.path, d.name} & files or any(covers(entries, n) for n in (d.path, d.name)) or wanted.welcome(d.name)
+        if {d.path, d.name} & files
+        or any(covers(entries, n) for n in (d.path, d.name))
+        or wanted.welcome(d.name)
+        or (wanted.new_files and d.old_mode == ABSENT)
     )
     stays = frozenset(d.path for d in found if d.new_mode == ABSENT and d.path not in fits)
     taken = tuple(d for d in found if d.path in fits and not _is_below_a_file(d, stays))

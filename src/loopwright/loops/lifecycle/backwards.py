@@ -73,7 +73,15 @@ def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
 
 def unshipped(state: LifecycleState) -> LifecycleState:
     """What is made from here on is proposed, approved, merged and deployed like all else, whatever was before."""
-    return replace(state, proposal=PullRequest(), merged=NO_COMMIT, deployed=False, papers=NO_COMMIT, requested=())
+    return replace(
+        state,
+        proposal=PullRequest(),
+        merged=NO_COMMIT,
+        deployed=False,
+        deployments=state.deployments + state.deployed,
+        papers=NO_COMMIT,
+        requested=(),
+    )
 
 
 def anew(state: LifecycleState) -> LifecycleState:
@@ -82,14 +90,25 @@ def anew(state: LifecycleState) -> LifecycleState:
     return replace(state, maker=over[0], reviews=over[1], reviewed=NO_COMMIT)
 
 
-def taken_in(state: LifecycleState, commit: Commit, paths: tuple[str, ...]) -> LifecycleState:
-    """What a person committed on the system's branch is its work from now on; of what judges, theirs does."""
+def taken_in(state: LifecycleState, commit: Commit, paths: tuple[str, ...], onto: Commit) -> LifecycleState:
+    """What a person committed on the system's branch is its work from now on; of what judges, theirs does.
+
+    What was made and has not landed is brought together with it. Where they brought in the target themselves (`onto`),
+    that is done.
+    """
+    under_way = state.tip != state.landed_tip
+    if onto != NO_COMMIT:
+        state = replace(state, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
     return anew(
         replace(
             state,
-            tip=commit,
+            tip=state.tip if under_way else commit,
+            theirs=commit if under_way else NO_COMMIT,
+            theirs_on=(state.theirs_on or state.landed) if under_way else NO_COMMIT,
             landed=commit,
             landed_tip=commit,
+            pieces=(),  # without what is theirs none of them can land any more
+            conflicted=NO_COMMIT,
             checked=NO_COMMIT,
             looked=NO_COMMIT,
             grounded=judged_by(state, commit, paths),

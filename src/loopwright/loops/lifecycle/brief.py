@@ -99,7 +99,7 @@ def _own(state: LifecycleState, skill: str, **more: object) -> SystemBrief:
 
 
 _CONFLICT = (
-    "The files hold both sides between git's marks: above the middle what the target has by now, below it what was"
+    "The files hold both sides between git's marks: above the middle what others made meanwhile, below it what was"
     " made here. Decide each place so that what either side is for still holds, and leave no mark"
 )
 

@@ -270,7 +270,7 @@ def _record_fix(state: LifecycleState) -> Checkpoint:
         base=state.ground,
         workspace=state.plan.workspace,
         only=related(state),
-        new_tests=bool(related(state)),
+        new_files=True,  # what was missing, and tests
         trust=trust_of(state),
         why="the fix is a commit of its own",
     )

@@ -25,6 +25,7 @@ from loopwright.loops.lifecycle.failures import (
     escalates,
     seen_before,
 )
+from loopwright.loops.lifecycle.limits import ended_with
 from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
@@ -41,6 +42,8 @@ def onward(state: LifecycleState) -> LifecycleState:
     """The next step of the present state, or the transition out of it."""
     if _queue_is_behind(state, state.phase):
         return begun(state, Step.TELL)
+    if state.theirs != NO_COMMIT:
+        return begun(state, Step.JOIN)
     if state.regrounds:
         return begun(replace(state, regrounds=False), Step.GROUND)
     if state.phase is Stage.SHIP:
@@ -60,10 +63,20 @@ def _verified(state: LifecycleState) -> LifecycleState | None:
     """Before anything is left, or merged: checked, looked at, approved, landed. None: all of it is so."""
     if state.phase is Stage.SCAFFOLD and (grounded := _ground(state)) is not None:
         return grounded
-    if state.phase in (Stage.REVIEW, Stage.SHIP) and state.reviewed != state.tip:  # a fix is reviewed, too
+    if is_to_be_reviewed(state):  # a fix, too
+        if state.listed != state.tip:
+            return begun(state, Step.LOOK)
         if artifacts(state):
             return begun(state, Step.REVIEWS)
         state = replace(state, reviewed=state.tip)
+    return _passed(state)
+
+
+def is_to_be_reviewed(state: LifecycleState) -> bool:
+    return state.phase in (Stage.REVIEW, Stage.SHIP) and state.reviewed != state.tip
+
+
+def _passed(state: LifecycleState) -> LifecycleState | None:
     if state.checked != state.tip:
         if checks_for(Stage.REVIEW if state.phase is Stage.SHIP else state.phase, state.plan.checks):
             return begun(state, Step.CHECK)
@@ -145,7 +158,10 @@ def _shipped(state: LifecycleState) -> LifecycleState:
 
 
 def brought_together(state: LifecycleState, commit: Commit) -> LifecycleState:
-    """With what the target has by now, which judges from here on, and with it what a person approved."""
+    """With what the target has by now, which judges from here on, and with it what a person approved; or with what a
+    person made, who has said already what judges."""
+    if state.theirs != NO_COMMIT:
+        return replace(state, tip=commit, theirs=NO_COMMIT, theirs_on=NO_COMMIT, conflicted=NO_COMMIT)
     onto = state.proposal.onto
     proposal = replace(state.proposal, onto=NO_COMMIT)
     state = replace(state, tip=commit, onto=onto, ground=onto, proposal=proposal, conflicted=NO_COMMIT)
@@ -235,10 +251,12 @@ def _next_capability(state: LifecycleState) -> LifecycleState:
 
 
 def _settled(state: LifecycleState) -> LifecycleState:
-    """A state was left with everything passing: what failed before is resolved, and its count begins anew."""
+    """A state was left with everything passing: what failed before is resolved, and its count begins anew, without
+    what was granted for it."""
     return replace(
         state,
         failure=None,
+        allowance=ended_with(state.allowance, state.plan.limits),
         history=tuple(_resolved(each, state.fixed) for each in state.history),
         retries=0,
         episode=(),

@@ -73,7 +73,9 @@ def _is_reached(state: LifecycleState, stage: Stage) -> bool:
 def _record(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> GateRecord:
     """Bound to what called for it; where nothing did, to the whole tree at this point."""
     tree = state.course.lands if state.course.candidate == state.tip and state.course.lands else state.tree
-    marks = sorted(risk.mark for risk in risks) or ([tree] if gate == DEPLOY else [state.phase, state.current, tree])
+    # The same tree on another target takes back what that has; and one word is for one deployment.
+    merge = [tree, *filter(None, (state.onto, state.deployments and f"deployed {state.deployments}"))]
+    marks = sorted(risk.mark for risk in risks) or (merge if gate == DEPLOY else [state.phase, state.current, tree])
     # What was said no to and is another tree by now is another question; the same tree stays rejected.
     noes = sum(
         each.gate == gate and each.ruling is Ruling.REJECTED and each.tree != tree for each in state.course.gates

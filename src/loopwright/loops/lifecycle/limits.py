@@ -40,6 +40,11 @@ def grant(allowance: LifecycleAllowance, retries: int, seen: int, failures: int,
     )
 
 
+def ended_with(has: LifecycleAllowance, limits: LifecycleLimits) -> LifecycleAllowance:
+    """What was granted for the failures of one state ends with it; how many there may be in all stays granted."""
+    return replace(has, retries=limits.max_retries, same=limits.max_same_error)
+
+
 def moved(has: LifecycleAllowance, before: LifecycleLimits, now: LifecycleLimits) -> LifecycleAllowance:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     return LifecycleAllowance(

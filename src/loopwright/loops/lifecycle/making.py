@@ -91,9 +91,10 @@ def _said(given: dict[str, Any], state: LifecycleState) -> dict[str, str]:
 
 
 def artifacts(state: LifecycleState) -> tuple[str, ...]:
-    """The changed files that are reviewed: no tests, which the checks look at, and no papers."""
+    """The changed files that are reviewed: no tests, which the checks look at, no papers, and nothing that is gone."""
     spared = (*state.plan.tests, *_NO_ARTIFACTS)
-    return tuple(path for path in state.paths if not any(matches(path, pattern) for pattern in spared))
+    there = (path for path in state.paths if path not in state.gone)
+    return tuple(path for path in there if not any(matches(path, pattern) for pattern in spared))
 
 
 def review_params(state: LifecycleState) -> str:

@@ -104,8 +104,8 @@ def _full(state: LifecycleState) -> LifecycleAllowance:
 
 
 def _retried_again(state: LifecycleState) -> LifecycleState:
-    """With something that failed: a retry. Else it goes on where it was."""
-    if state.failure is None:
+    """With something that failed: a retry. Else it goes on where it was, and so where a person has mended it."""
+    if state.failure is None or state.regrounds:
         return _resumed(state, rechecking=False)
     state = replace(state, blocked=None, back_offs=0, retries=state.retries + 1)
     state = moved(c.steered(state, reasons=()), Stage.RETRY)
@@ -220,9 +220,12 @@ def _committed(state: LifecycleState, event: StateEdited) -> LifecycleState:
     if not state.takes_commits:
         raise refusal(state, event, "the branch is proposed to be merged; what comes to it now is told by the forge")
     told = json.loads(event.value)
-    state = taken_in(state, Commit(told["commit"]), tuple(told["paths"]))
-    waits = state.course.station in (Station.ESCALATED, Station.CLARIFY)
-    return state if waits else onward(c.entered(state, state.phase))
+    state = taken_in(state, Commit(told["commit"]), tuple(told["paths"]), Commit(told.get("onto", "")))
+    if state.course.station in (Station.ESCALATED, Station.CLARIFY):
+        return state
+    if state.phase in (Stage.FAILED, Stage.RETRY):  # whether it still fails is seen where it failed
+        state = moved(state, state.resumes_at)
+    return onward(c.entered(replace(state, going=None), state.phase))
 
 
 def _state_edited(state: LifecycleState, event: StateEdited) -> LifecycleState:

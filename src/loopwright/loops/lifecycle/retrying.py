@@ -76,6 +76,8 @@ def _fails_as_before(state: LifecycleState, why: str) -> LifecycleState:
     failure = state.failure
     found = failure.findings if failure else (told,)
     state = failed(state, failure.sort if failure else "skill", found, failure.checks if failure else ())
+    if failure is not None and failure.judged and state.failure is not None:
+        state = replace(state, failure=replace(state.failure, judged=True))
     return replace(state, findings=(*found, told))
 
 
@@ -105,11 +107,12 @@ def _with_pieces(state: LifecycleState, fix: Commit) -> LifecycleState:
 
 
 def _put_together(state: LifecycleState, event: FilesExamined) -> LifecycleState:
-    """What is decided so far stays so. Without a mark left, it is verified where it is shipped, like any update."""
+    """What is decided so far stays so. Without a mark left, it is verified where it failed, like all else."""
     if event.faults:
         told = "; ".join(f"{each.path}: {each.why}" for each in event.faults[:5])
         return _fails_as_before(replace(state, fixed=told), told)
-    return going(brought_together(state, state.conflicted), Stage.SHIP, f"fixed: {one_line(state.fixed, 200)}")
+    stage = state.resumes_at
+    return going(brought_together(state, state.conflicted), stage, f"fixed: {one_line(state.fixed, 200)}")
 
 
 def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:

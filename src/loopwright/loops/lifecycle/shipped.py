@@ -94,11 +94,12 @@ def _polled(state: LifecycleState, event: Answer) -> LifecycleState:
 
 
 def _updated(state: LifecycleState, event: Answer) -> LifecycleState:
-    """The target has moved: what would be merged now is verified and approved anew."""
+    """The target has moved, or a person has gone on with the branch: it is verified and approved anew."""
     event = expected(state, event, Combined)
     if event.left_out:
         paths = tuple(path for each in event.conflicts for path in each.paths) or (state.plan.branch,)
-        found = tuple(identify(conflict_finding(path, "what the target has by now")) for path in paths)
+        other = "what the target has by now" if state.theirs == NO_COMMIT else "what you committed on the branch"
+        found = tuple(identify(conflict_finding(path, other)) for path in paths)
         return failed(replace(state, conflicted=event.commit), "merge", found)
     reviewed = event.commit if state.reviewed == state.tip else state.reviewed  # its own change is as it was
     return onward(brought_together(replace(state, reviewed=reviewed), event.commit))
@@ -120,5 +121,6 @@ SHIPPED: Mapping[Step, Callable[[LifecycleState, Answer], LifecycleState]] = {
     Step.READ: _read,
     Step.POLL: _polled,
     Step.UPDATE: _updated,
+    Step.JOIN: _updated,
     Step.DEPLOY: _deployed,
 }

@@ -66,6 +66,18 @@ def _poll(state: LifecycleState) -> WaitUntil:
     return WaitUntil(key=step_key(state), delay=delay, why=f"until {what}")
 
 
+def _join(state: LifecycleState) -> Combine:
+    return Combine(
+        key=step_key(state),
+        base=state.theirs,
+        commits=(state.tip,),
+        made_on=(state.theirs_on,),
+        marks=True,
+        label=f"{state.turn}-join",
+        why="what was committed by hand, and what was made and has not landed",
+    )
+
+
 def _update(state: LifecycleState) -> Combine:
     return Combine(
         key=step_key(state),
@@ -126,6 +138,7 @@ SHIPPING: Mapping[Step, Callable[[LifecycleState], Action]] = {
     Step.POLL: _poll,
     Step.READ: _read,
     Step.UPDATE: _update,
+    Step.JOIN: _join,
     Step.DECIDED: _decided,
     Step.DEPLOY: _deploy,
     Step.WEIGH: _weigh,

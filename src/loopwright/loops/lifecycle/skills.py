@@ -83,7 +83,10 @@ PRIMARY: Mapping[Stage, str] = {
 
 
 # What these say decides whether a state is left: without a verdict it is not.
-JUDGES = ("architecture-review", "code-validation", "integration-test", "security-audit", "perf-analysis")
+JUDGES = (
+    *("architecture-review", "code-validation", "integration-test", "security-audit", "perf-analysis"),
+    "code-review",
+)
 
 
 def in_order(stage: Stage) -> tuple[str, ...]:

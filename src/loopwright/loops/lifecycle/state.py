@@ -43,6 +43,7 @@ class Step(StrEnum):
     MERGE = "merge"
     POLL = "poll"
     READ = "read"
+    JOIN = "join"  # bring the work together with what a person committed on its branch
     DECIDED = "conflicts"  # whether it is decided what becomes of each
     UPDATE = "update"  # bring the work together with what the target has by now
     DEPLOY = "deploy"
@@ -155,6 +156,8 @@ class LifecycleState:
     tip: Commit  # all that was made so far
     landed: Commit  # where its branch stands
     landed_tip: Commit  # and what that was made of
+    theirs: Commit = NO_COMMIT  # what a person committed, which what has not landed is to be brought together with
+    theirs_on: Commit = NO_COMMIT  # where the branch stood before they did
     phase: Stage = Stage.INIT
     step: Step = Step.SKILL
     course: Course = Course()
@@ -172,6 +175,7 @@ class LifecycleState:
     skills: tuple[str, ...] = ()  # that are done in it
     skips: tuple[Skip, ...] = ()  # of all phases
     checked: Commit = NO_COMMIT  # the tip with which what has to pass did
+    listed: Commit = NO_COMMIT  # the tip of which it is known what it touches
     looked: Commit = NO_COMMIT  # the tip that was looked at for gates
     reviewed: Commit = NO_COMMIT  # the tip that the reviews passed
     findings: tuple[Finding, ...] = ()  # for whoever does the next step
@@ -194,6 +198,7 @@ class LifecycleState:
     risks: tuple[Risk, ...] = ()
     tree: Tree = Tree("")  # that was looked at
     paths: tuple[str, ...] = ()  # that the change touches
+    gone: tuple[str, ...] = ()  # of these, what it removes
     approved: tuple[Change, ...] = ()  # in a part's own loop
     may_drop: tuple[str, ...] = ()
     # --- shipping
@@ -201,13 +206,14 @@ class LifecycleState:
     requested: tuple[str, ...] = ()  # evidence of the gates that people were asked to decide there
     asked: str = ""  # when, by the clock of the forge
     papers: Commit = NO_COMMIT  # what skills left after the approval: it is kept, and not merged
-    conflicted: Commit = NO_COMMIT  # the work with what the target has by now, and git's marks where they conflict
+    conflicted: Commit = NO_COMMIT  # the work with what others made meanwhile, and git's marks where they conflict
     onto: Commit = NO_COMMIT  # where the target stood when the work was last brought together with it
     grounded: tuple[tuple[Commit, str], ...] = ()  # what a person approved, or made, of what judges: where, and which
     regrounds: bool = False  # what judges is to be made anew
     held_on: str = ""  # the branch with what was held back
     merged: Commit = NO_COMMIT
     deployed: bool = False
+    deployments: int = 0  # that were begun for what was proposed before
     deploy: str = ""  # a target that a person named
     # --- the rest
     queued: str = "in-progress"  # as the queue has it
@@ -247,7 +253,7 @@ class LifecycleState:
     @property
     def takes_commits(self) -> bool:
         """Whether a person may go on with its branch: not where it is proposed, unless that is what they are asked."""
-        asked = self.blocked is not None and self.failure is not None
+        asked = self.blocked is not None and self.failure is not None and self.merged == NO_COMMIT
         return self.resumes_at not in (Stage.SHIP, Stage.COMPLETE) or (asked and self.resumes_at is Stage.SHIP)
 
     @property

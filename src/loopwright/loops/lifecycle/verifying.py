@@ -21,7 +21,7 @@ from loopwright.kernel.sightings import ChangeExamined
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
-from loopwright.loops.lifecycle.flow import blocked, expected, failed, onward
+from loopwright.loops.lifecycle.flow import blocked, expected, failed, is_to_be_reviewed, onward
 from loopwright.loops.lifecycle.state import FILES, LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
@@ -74,10 +74,12 @@ def _grounded(state: LifecycleState, event: Answer) -> LifecycleState:
 
 def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, ChangeExamined)
-    state = replace(state, looked=state.tip, risks=event.risks, tree=event.tree, paths=event.paths)
+    state = replace(state, listed=state.tip, risks=event.risks, tree=event.tree, paths=event.paths, gone=event.gone)
     if state.phase in PER_CAPABILITY:
         state = replace(state, files=tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES])
-    return onward(gating.opened(state))
+    if is_to_be_reviewed(state):  # nobody is asked before that
+        return onward(state)
+    return onward(gating.opened(replace(state, looked=state.tip)))
 
 
 def _landed(state: LifecycleState, event: Answer) -> LifecycleState:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loopwright.adapters.doors import RecordPlace, is_ours, take_over
@@ -13,6 +13,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.said import take_in
+from loopwright.app.starts.lifecycle.handwork import is_a_steps, with_commits
 from loopwright.app.starts.lifecycle.state_files import LARGEST, state_place
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.events import StateEdited
@@ -35,11 +36,20 @@ class _Edited:
     state: str  # empty: nothing was changed that means anything
 
 
+async def by_hand(project: Project, seen: View, by: str, failed: Callable[[str], None]) -> View:
+    """The system with all that a person did with their own hands since it was last driven."""
+    return await with_edit(project, await with_commits(project, seen, by, failed), by)
+
+
 async def with_edit(project: Project, seen: View, by: str) -> View:
     """The system with what the person said in its file. Raises `ConfigError` where that cannot be taken in, naming the
     key, and `Forbidden` where the machine does not take it: the file stays as they wrote it.
     """
     edits = tuple(_edits(project, seen))
+    for each in edits:
+        if each.state and await is_a_steps(project, seen, each.place.path.stat().st_ctime):
+            why = "it was changed while a step was at work: that is no word of yours; save it once more if it is"
+            raise ConfigError(each.place.name, "state", f"{why}, or move it away and run `loop render`")
     found = {each.state: each.place.name for each in edits if each.state}
     if len(found) > 1:
         names, says = " and ".join(found.values()), f"both were edited, and say {' and '.join(found)}"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
-from loopwright.app.starts.lifecycle.edits import with_edit
+from loopwright.app.starts.lifecycle.edits import by_hand
 from loopwright.app.starts.lifecycle.memory import remembered
-from loopwright.app.starts.lifecycle.pull_requests import read_first, with_commits
-from loopwright.app.starts.lifecycle.unfinished import unfinished
+from loopwright.app.starts.lifecycle.pull_requests import read_first
+from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
 from loopwright.config.settings import Settings
 from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, EngineError
@@ -20,7 +20,6 @@ from loopwright.kernel.model import NO_COMMIT, Key, LoopId
 from loopwright.kernel.record import Record, event_of
 from loopwright.loops.course import Station
 
-INTERRUPTED = "interrupted"  # why a session ended that a signal stopped
 Failed = Callable[[str], None]
 
 
@@ -31,8 +30,7 @@ async def began(project: Project, seen: View, by: str, failed: Failed, *, attend
         return seen
     if holder := await project.store.holder(seen.row.id):
         raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
-    seen = await with_commits(project, seen, by, failed)
-    seen = await with_edit(project, seen, by)
+    seen = await by_hand(project, seen, by, failed)
     seen = await read_first(project, seen, failed)
     if not attended:
         seen = await gates_in_time(project, seen, by, failed)

@@ -19,6 +19,8 @@ from loopwright.errors import EngineError
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import NO_COMMIT, Commit
 
+INTERRUPTED = "interrupted"  # why a session ended that a signal stopped
+
 
 async def unfinished(project: Project, root: View, failed: Callable[[str], None]) -> Commit:
     """The edits of whoever was stopped in mid-step, in the system's workspace or in that of a part, as a commit."""
