@@ -71,6 +71,7 @@ def test_what_was_made_and_what_is_committed_by_hand_are_both_merged(tmp_path: P
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 def test_a_conflict_that_a_person_merges_by_hand_is_merged_as_they_did(tmp_path: Path) -> None:
     scene = shop(tmp_path, {1: ()})
     (scene.notes / "undecided").write_text("")

@@ -70,6 +70,12 @@ def test_what_was_made_and_has_not_landed_is_brought_together_with_what_a_person
     assert (played.play().stage, played.state.theirs) == ("COMPLETE", "")
 
 
+def test_where_they_have_merged_what_was_made_themselves_nothing_is_brought_together() -> None:
+    whole = StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": [], "whole": True}))
+    played = lc.at("VERIFY").say(whole)
+    assert (played.state.tip, played.state.landed, played.state.theirs) == (THEIRS, THEIRS, "")
+
+
 def test_of_two_commits_by_hand_both_are_brought_together_with_what_was_made() -> None:
     played = lc.at("VERIFY")
     landed = played.state.landed

@@ -88,20 +88,36 @@ class ComeOn(NamedTuple):
     """A branch that has come on since a commit."""
 
     tip: str
-    paths: tuple[str, ...]  # that differ
+    is_whole: bool  # it has the work, too
+    paths: tuple[str, ...]  # that differ, from the work where it has that
     onto: str  # where the target stands, if that was brought in since; else empty
     moved: float  # when it last did
 
 
-def commits_on(top: Path, env: Mapping[str, str], branch: str, since: str, target: str) -> ComeOn | None:
+class OwnBranch(NamedTuple):
+    branch: str
+    since: str  # where the branch stood
+    work: str  # all that was made, whether it is on the branch or not
+    target: str  # the ref that it is for
+
+
+def commits_on(top: Path, env: Mapping[str, str], stood: OwnBranch) -> ComeOn | None:
     """None: it has not come on."""
     git = persons_git(env, top)
+    branch, since, work, target = stood
     tip, theirs = (_position(git, ref) for ref in (f"refs/heads/{branch}", target))
     if tip in ("", since) or not is_part_of(top, env, since, tip):
         return None
     is_new = theirs and is_part_of(top, env, theirs, tip) and not is_part_of(top, env, theirs, since)
-    paths = git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", since, tip)
-    return ComeOn(tip=tip, paths=tuple(paths), onto=theirs if is_new else "", moved=_moved(git, f"refs/heads/{branch}"))
+    is_whole = is_part_of(top, env, work, tip)
+    paths = git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", work if is_whole else since, tip)
+    return ComeOn(
+        tip=tip,
+        is_whole=is_whole,
+        paths=tuple(paths),
+        onto=theirs if is_new else "",
+        moved=_moved(git, f"refs/heads/{branch}"),
+    )
 
 
 def _position(git: Git, ref: str) -> str:

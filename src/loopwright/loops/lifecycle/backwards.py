@@ -90,13 +90,15 @@ def anew(state: LifecycleState) -> LifecycleState:
     return replace(state, maker=over[0], reviews=over[1], reviewed=NO_COMMIT)
 
 
-def taken_in(state: LifecycleState, commit: Commit, paths: tuple[str, ...], onto: Commit) -> LifecycleState:
+def taken_in(
+    state: LifecycleState, commit: Commit, paths: tuple[str, ...], onto: Commit, *, is_whole: bool
+) -> LifecycleState:
     """What a person committed on the system's branch is its work from now on; of what judges, theirs does.
 
-    What was made and has not landed is brought together with it. Where they brought in the target themselves (`onto`),
-    that is done.
+    What was made and has not landed is brought together with it, unless they did that (`is_whole`). Where they brought
+    in the target themselves (`onto`), that is done.
     """
-    under_way = state.tip != state.landed_tip
+    under_way = state.tip != state.landed_tip and not is_whole
     if onto != NO_COMMIT:
         state = replace(state, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
     return anew(

@@ -340,8 +340,17 @@ def ask_of(state: LifecycleState, failure: Failure, cause: Cause = "retries") ->
         "external": "Bring back what it depends on, or take the dependency out.",
         "circular": f"Find a fix that does not break the other{where}: two fixes undo each other.",
     }
-    mend = f"Mend what fails{where} and commit it on the branch {state.plan.branch}, or say how it is to be mended."
-    return asks.get(cause, mend)
+    branch, target = state.plan.branch, state.plan.target.removeprefix("refs/heads/")
+    if failure.sort == "merge" and state.theirs == NO_COMMIT:
+        decide = (
+            f"Merge {target} into the branch {branch}, deciding each conflict{where}, or say how it is to be decided."
+        )
+        return asks.get(cause, decide)
+    made = f" (first `git merge {state.tip[:12]}` there: what was made so far is not on it yet)"
+    there = branch if state.tip == state.landed_tip else f"{branch}{made}"
+    return asks.get(
+        cause, f"Mend what fails{where} and commit it on the branch {there}, or say how it is to be mended."
+    )
 
 
 def blocked(state: LifecycleState, cause: Cause, reason: str, ask: str) -> LifecycleState:

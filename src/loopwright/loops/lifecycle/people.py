@@ -220,7 +220,8 @@ def _committed(state: LifecycleState, event: StateEdited) -> LifecycleState:
     if not state.takes_commits:
         raise refusal(state, event, "the branch is proposed to be merged; what comes to it now is told by the forge")
     told = json.loads(event.value)
-    state = taken_in(state, Commit(told["commit"]), tuple(told["paths"]), Commit(told.get("onto", "")))
+    commit, onto, is_whole = Commit(told["commit"]), Commit(told.get("onto", "")), bool(told.get("whole"))
+    state = taken_in(state, commit, tuple(told["paths"]), onto, is_whole=is_whole)
     if state.course.station in (Station.ESCALATED, Station.CLARIFY):
         return state
     if state.phase in (Stage.FAILED, Stage.RETRY):  # whether it still fails is seen where it failed

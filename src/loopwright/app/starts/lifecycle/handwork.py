@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import get_args
 
-from loopwright.adapters.git.repository import commits_on
+from loopwright.adapters.git.repository import OwnBranch, commits_on
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
@@ -45,7 +45,8 @@ async def with_commits(project: Project, seen: View, by: str, failed: Callable[[
     at_work = {each.key for each in seen.wanted if isinstance(each, RunAgent | RunLoop)}
     if not state.takes_commits or any(flight.key in at_work for flight in seen.now.flights):
         return seen  # who was cut off may have done it: that step is done again first
-    found = commits_on(project.root, project.environ, state.plan.branch, state.landed, state.plan.target)
+    stood = OwnBranch(branch=state.plan.branch, since=state.landed, work=state.tip, target=state.plan.target)
+    found = commits_on(project.root, project.environ, stood)
     if found is None:
         return seen
     branch = state.plan.branch
@@ -54,6 +55,6 @@ async def with_commits(project: Project, seen: View, by: str, failed: Callable[[
         theirs = "or commit once more if it is yours"
         raise Forbidden(f"{why}; put it back with `git branch --force {branch} {state.landed}`, {theirs}")
     failed(f"{branch} has come on to {found.tip[:12]} by your own hand: the work goes on from there")
-    told = {"commit": found.tip, "paths": found.paths, "onto": found.onto}
+    told = {"commit": found.tip, "paths": found.paths, "onto": found.onto, "whole": found.is_whole}
     said = StateEdited(subject="branch", value=json.dumps(told), by=by)
     return await take_in(project, seen, said, failed) or seen
