@@ -269,6 +269,9 @@ def test_an_edit_of_what_is_blocked_is_heard_before_it_goes_on(tmp_path: Path) -
     file = under_way(sample)
     sample.loop("resume", "--unattended")
     assert json.loads(file.read_text())["state"] == "BLOCKED"
+    handoffs = {*(file.parent / "sessions").iterdir()}
+    assert sample.loop("run", "--unattended").code == 4
+    assert {*(file.parent / "sessions").iterdir()} == handoffs  # nothing has happened since
     edit(file, state="INIT")
     sample.loop("resume", "--unattended")
     log = sample.loop("log").out

@@ -39,9 +39,11 @@ async def began(project: Project, seen: View, by: str, failed: Failed, *, attend
 
 
 async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Failed) -> None:
-    """A loop that is over needs no handover of a session: its own is written."""
+    """A loop that is over needs no handover of a session: its own is written. Nor is there one of a session in which
+    nothing happened."""
     seen = await view(project, loop)
-    if seen.is_over:
+    newest = [event_of(record) for record in await project.store.read(loop, after=seen.row.seq - 1)]
+    if seen.is_over or any(isinstance(each, SessionMarked) and each.mark == "began" for each in newest):
         return
     commit = await unfinished(project, seen, failed) if why == INTERRUPTED else NO_COMMIT
     try:
