@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -134,14 +135,22 @@ class Unruly(lc.World):
         if not self.patience:
             return False
         self.patience -= 1
-        said = self.dice.choice(
-            (lc.skips(self.dice.choice((*SKILLS, "deploy"))), lc.edits(self.dice.choice(lc.ORDER)), lc.edits("FAILED"))
-        )
+        pick = self.dice.choice
+        skip, edit = lc.skips(pick((*SKILLS, "deploy"))), lc.edits(pick(lc.ORDER))
+        said, before = pick((skip, edit, lc.edits("FAILED"), self._committed())), self.state
         try:
             self.take(said)
         except InvalidTransition:
             return False
+        if isinstance(said, StateEdited) and said.subject == "branch":
+            work = "" if before.tip == before.landed_tip else before.tip
+            assert (self.state.tip, bool(self.state.theirs)) == (work or self.state.landed, bool(work)), "work is lost"
         return True
+
+    def _committed(self) -> StateEdited:
+        """By hand, on the branch: with the target, or without."""
+        told = {"commit": self.commit(), "paths": ["tests/test_a.py"], "onto": self.dice.choice(("", self.commit()))}
+        return StateEdited(subject="branch", value=json.dumps(told))
 
     def _badly(self, action: Action) -> Event | None:  # noqa: C901 - a row for each action
         pick = self.dice.choice
