@@ -35,6 +35,8 @@ class Words:
     roles: Mapping[str, str] = field(default_factory=dict)  # who does a step, by its verb
     token: Callable[[AgentReport], str] = lambda _report: ""  # its own word for a judge's verdict
     passes: Callable[[AgentReport], bool] = lambda report: report.verdict == "pass"
+    yes: tuple[str, ...] = ()  # what it announces, up to a colon, ends so where it is a yes
+    no: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()  # steps whose beginning is no news
     unsaid: tuple[str, ...] = ()  # steps of which only a failure is: what follows tells that they went well
     outcomes: Mapping[str, str] = field(default_factory=dict)  # its own words for how it ended, by those of all loops
