@@ -117,7 +117,10 @@ def test_a_session_that_the_budget_ended_is_handed_over_as_such(sample: Sample) 
     )
     assert sample.loop("run", "--unattended", "--json").code == 5
     (handoff,) = (memory(sample) / "sessions").iterdir()
-    assert "| Ended by | budget |" in handoff.read_text()
+    text = handoff.read_text()
+    loop_id = answered(sample.loop("status", "--json"))["loops"][0]["id"]
+    for line in ("| Ended by | budget |", "- Paused: 5 of 1 tokens are used", f"\nloop resume --loop {loop_id}\n"):
+        assert line in text, text
 
 
 def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
