@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
-from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome, Topic
+from loopwright.kernel.model import NO_COMMIT, AgentReport, Commit, Ending, Finding, LoopId, Outcome, Topic
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.task_file import TaskFile
@@ -175,6 +175,7 @@ class Kind(Generic[P, S]):
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
     superseded: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # children that others took the place of
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
+    brought_onto: Callable[[S], Commit] = lambda _state: NO_COMMIT  # a target that has moved, if its work lies on that
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
     notice: Callable[[S, Topic], str] = lambda _state, _topic: ""  # its own words in what people are sent

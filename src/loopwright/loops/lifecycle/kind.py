@@ -95,6 +95,7 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
     owed=closing.owed,
     result=closing.result,
     unresolved=_blocked,
+    brought_onto=lambda state: state.onto,
     told_when_stopped=_blocked,
     notice=_notice,
     status=_status,
