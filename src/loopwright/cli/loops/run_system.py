@@ -14,7 +14,6 @@ from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, UsageError
 from loopwright.kernel.model import Ending, Point
 from loopwright.loops.course import Station
@@ -84,16 +83,6 @@ async def system_under_way(project: Project, system: str) -> LifecycleState | No
     states: list[LifecycleState] = [(await view(project, each)).now.state for each in meant]
     fitting = [state for state in states if system in ("", state.plan.system.id)]
     return fitting[0] if len({state.plan.system.id for state in fitting}) == 1 else None
-
-
-async def interrupted(project: Project) -> View | None:
-    """The first begun of the systems that nobody drives and that wait for no person, themselves or a part of them."""
-    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name and each.status == "interrupted"]
-    for each in reversed(own):
-        seen = await whole_view(project, each)
-        if await can_go_on(project.store, project.loops, seen.opened):
-            return seen
-    return None
 
 
 def _can_go_on(loop: Listed) -> bool:
