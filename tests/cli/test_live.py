@@ -3,11 +3,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from loopwright.app.kinds import KINDS
 from loopwright.cli.live import LiveView, details, style_of
-from loopwright.cli.plain import event_line
+from loopwright.cli.plain import event_line, is_news
 from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import (
@@ -22,6 +23,7 @@ from loopwright.kernel.events import (
     StateEdited,
 )
 from loopwright.kernel.model import (
+    NOTHING_YET,
     AgentReport,
     CheckResult,
     Commit,
@@ -151,6 +153,57 @@ def test_a_command_of_a_task_that_failed_is_told_in_red() -> None:
     assert style_of(replace(seen, event=met), KINDS) == "green"
     on_base = replace(event, key=Key("preflight"))
     assert style_of(replace(seen, event=on_base), KINDS) == "bold red"  # before anybody was paid
+
+
+def style(event: Logged, kind: str = "feedback") -> str:
+    return style_of(Seen(loop=LOOP, kind=kind, state=STATE, event=event, seq=1, status="running"), KINDS)
+
+
+def test_checks_have_the_colour_of_the_word_that_is_told_of_them() -> None:
+    passed = CheckResult(name="test", passed=True, tests=3)
+    event = ChecksReported(key=Key.parse("checks-1.1"), tree=Tree("t1"), results=(passed,))
+    landing = replace(event, landing=(replace(passed, passed=False),))
+    remark = replace(event, findings=(replace(WRONG[0], severity=Severity.LOW),))
+    nothing = replace(event, results=(replace(passed, tests=0, note=NOTHING_YET),))
+    assert [style(each) for each in (event, landing, remark, nothing)] == ["green", "red", "green", ""]
+    assert style(replace(event, findings=WRONG)) == "red"
+    told_of = [
+        is_news(Seen(loop=LOOP, kind="workflow", state=STATE, event=each, seq=1, status="running"), KINDS)
+        for each in (event, landing)
+    ]
+    assert told_of == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "colour"),
+    [
+        ("lifecycle", "INIT → SCAFFOLD", ""),
+        ("lifecycle", "skill memory-manager: done by the engine", ""),
+        ("lifecycle", "TEST → FAILED", "red"),
+        ("lifecycle", "FAILED → RETRY", ""),
+        ("lifecycle", "RETRY → BLOCKED", "red"),
+        ("lifecycle", "SHIP → COMPLETE", "green"),
+        ("quality", "CHECK_PASSED: CHECK_BLOCKED", "green"),
+        ("quality", "QUALITY_BLOCKED: a.py", "red"),
+        ("tickets", "APPROVE: T-1", "green"),
+        ("tickets", "ROUTE_BACK: T-1", "red"),
+        ("tickets", "ESCALATE: T-1", "red"),
+        ("workflow", "scored by rule: spec 7 of 10", ""),
+    ],
+)
+def test_of_what_is_announced_a_no_is_red_a_yes_green_and_the_rest_plain(kind: str, line: str, colour: str) -> None:
+    assert style(Started(key=Key.parse("move-1"), action="Announce", what=line), kind) == colour
+
+
+def test_what_a_judge_remarks_beside_its_yes_is_not_red() -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, width=100, force_terminal=True, color_system="standard", _environ={})
+    view = LiveView(lambda: 0.0, KINDS, console)
+    for verdict in (Verdict.PASS, Verdict.FAIL):
+        report = AgentReport(verdict=verdict, findings=(replace(WRONG[0], severity=Severity.LOW),))
+        review = AgentReported(key=Key.parse("review-1.1"), report=report)
+        view.recorded(Seen(loop=LOOP, kind="feedback", state=STATE, event=review, seq=1, status="running"))
+    assert ["\x1b[31m" in line for line in screen.getvalue().splitlines()] == [False, False, True, True]
 
 
 def test_the_view_steps_aside_and_comes_back() -> None:

@@ -1,12 +1,19 @@
 """`loop init`, `next`, `run`, `skip`, `adopt` and `status` of systems: what is answered, and what is written."""
 
+import asyncio
+import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.projects import GOOD, Done, Sample, loop
+from loopwright.app.choice import named_root
+from loopwright.cli.changes import with_changes
+from loopwright.cli.here import Here
+from loopwright.cli.opened import opened
+from tests.cli.projects import GOOD, Done, Sample, loop, told
 
 STATE = Path(__file__).parent.parent / "samples" / "loop-state.json"
 SKILLS = ("entry-portal", "requirements", "spec", "estimation", "triage")
@@ -110,7 +117,10 @@ def test_a_session_that_the_budget_ended_is_handed_over_as_such(sample: Sample) 
     )
     assert sample.loop("run", "--unattended", "--json").code == 5
     (handoff,) = (memory(sample) / "sessions").iterdir()
-    assert "| Ended by | budget |" in handoff.read_text()
+    text = handoff.read_text()
+    loop_id = answered(sample.loop("status", "--json"))["loops"][0]["id"]
+    for line in ("| Ended by | budget |", "- Paused: 5 of 1 tokens are used", f"\nloop resume --loop {loop_id}\n"):
+        assert line in text, text
 
 
 def test_a_skill_is_skipped_only_with_a_reason(sample: Sample) -> None:
@@ -148,6 +158,44 @@ def test_a_run_with_everything_complete_is_no_error(sample: Sample) -> None:
     assert (done.code, done.out) == (0, "every system of shop is complete (1 of 1)\n")
     assert answered(sample.loop("run", "--json"))["outcome"] == "complete"
     assert "No loops yet" in sample.loop("status").out
+
+
+# --- what has changed since it began ----------------------------------------------------------------------------------
+
+
+def test_no_door_goes_on_with_another_agent_or_other_judges_without_a_person(
+    sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, script = sample.repo.path / "loop.toml", sample.repo.path / "agent.sh"
+    settings.write_text(f'{settings.read_text()}[agents.own]\nkind = "command"\nargv = ["./agent.sh"]\n')
+    script.write_text("exit 0\n")
+    loop_id = answered(sample.loop("init", "sys-001", "--json"))["loop"]
+    script.write_text("exit 1\n")
+    settings.write_text(settings.read_text().replace('"check.py"]', '"-B", "check.py"]'))
+    log = sample.loop("log").out
+    refused = [sample.loop(command, "--unattended") for command in ("resume", "run", "next")]
+    says = f"since loop {loop_id} began, what decides who works and who judges has changed: [checks] of loop.toml, "
+    assert refused[0].err.startswith(f"loop: {says}{script}")
+    assert {(each.code, each.err.splitlines()[-1]) for each in refused} == {(4, refused[0].err.strip())}
+    assert sample.loop("log").out == log
+    here = Here(cwd=sample.repo.path, environ=dict(os.environ), asks=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\ny\n"))
+    assert told(here, "next").code == 4
+    assert sample.loop("log").out == log
+    with opened(here) as project:
+        seen = asyncio.run(named_root(project, loop_id))
+        asyncio.run(with_changes(project, here, seen, asks=True))
+    assert "configuration taken in" in sample.loop("log").out
+    assert answered(sample.loop("next", "--json"))["to"] == "SCAFFOLD"
+
+
+def test_limits_that_have_changed_are_shown_and_taken_in(sample: Sample) -> None:
+    answered(sample.loop("init", "sys-001", "--json"))
+    settings = sample.repo.path / "loop.toml"
+    settings.write_text(f"{settings.read_text()}[budget]\nusd = 7\n")
+    gone_on = sample.loop("next")
+    assert (gone_on.code, "loop.toml has changed since this loop began; taken in:" in gone_on.err) == (0, True)
+    assert "budget" in sample.loop("log").out
 
 
 # --- what another tool began ----------------------------------------------------------------------------------------

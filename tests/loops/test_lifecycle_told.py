@@ -10,15 +10,20 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Checkpoint, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.events import (
+    AgentUnavailable,
     Announced,
     CancelRequested,
     Checkpointed,
     Combined,
+    Event,
 )
 from loopwright.kernel.model import NO_KEY, Brief, Commit, Ending, Key, LoopId, Tree
-from loopwright.loops.course import GateRecord, Ruling
+from loopwright.kernel.trust import Trust
+from loopwright.loops.course import MOST_WAITS, GateRecord, Ruling
 from loopwright.loops.lifecycle import closing
+from loopwright.loops.lifecycle.blocked_message import escalation_record
 from loopwright.loops.lifecycle.brief import render
+from loopwright.loops.lifecycle.decision import decision
 from loopwright.loops.lifecycle.kind import KIND
 from loopwright.loops.lifecycle.machine import LIFECYCLE
 from loopwright.loops.lifecycle.state import Step
@@ -182,3 +187,34 @@ def test_what_a_skill_leaves_unchanged_makes_no_commit() -> None:
     played.until(Checkpoint)
     same = Checkpointed(key=NO_KEY, commit=Commit("c"), tree=Tree("t"), unchanged=True)
     assert played.say(same).state.tip == tip
+
+
+CRASHED = "The skill crashed twice in the same way (segfault b). Mend it, then answer `continue`."
+
+
+@pytest.mark.parametrize(
+    ("reply", "times", "cause", "target", "reason"),
+    [
+        (lc.ASKS, 1, "ambiguous", "product owner", "Ambiguous requirement discovered: Which currency?"),
+        (lc.crashes(), 2, "crash", "human engineer", CRASHED),
+        (
+            AgentUnavailable(key=NO_KEY, until=9.0, role="skill", detail="no seat"),
+            MOST_WAITS + 1,
+            "external",
+            "operations",
+            "The skill was not available 11 times in a row: no seat\nWith your answer it is tried once more.",
+        ),
+    ],
+)
+def test_what_an_agent_cannot_go_on_without_is_escalated_to_whoever_can_help(
+    reply: Event, times: int, cause: str, target: str, reason: str
+) -> None:
+    trust = Trust(base=lc.BASE, in_force=True)
+    played = lc.world(lc.skill("architect", reply, times=times), trust=trust)
+    assert played.stage == "BLOCKED"
+    told = escalation_record(played.state)
+    assert (told["cause"], told["escalatedTo"], told["reason"]) == (cause, target, reason)
+    assert decision(played.state).why == reason
+    assert "`loop answer" in str(told["ask"])
+    played.say(lc.says("continue"))
+    assert played.play().stage == "COMPLETE"

@@ -92,6 +92,13 @@ class View:
         return getattr(params, "base", NO_COMMIT)
 
     @property
+    def compared_with(self) -> Commit:
+        """What a person who decides looks at its work against: what it changes of this is what its merge does."""
+        state = self.now.state
+        base: Commit = self.kind.brought_onto(state) or state.plan.base
+        return base
+
+    @property
     def outcome(self) -> Outcome | None:
         return self.opened.outcome
 

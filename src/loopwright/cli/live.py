@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loopwright.app.kinds import Kinds
+from loopwright.app.views.events import FAIL, word_for
 from loopwright.cli.plain import event_line
 from loopwright.cli.screen import Screen, elapsed, terminal
 from loopwright.engine.world import Seen
@@ -33,7 +34,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import Key
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import told
+from loopwright.kernel.wording import ALL_TESTS_PASSING, told
 from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 from loopwright.ports.agent import Update
@@ -51,7 +52,6 @@ DOING = {
 _FOR_PEOPLE = ("Ask", "AwaitGate")
 _NO_STEPS = (*_FOR_PEOPLE, "Announce")
 _TOLD = ("AwaitGate", "Announce")  # the others are told by the spinner, and a question by the prompt
-_PASSED = ("CHECK_PASSED", "QUALITY_PASS", "APPROVE")
 _DETAILS = 3  # findings shown below a failed review or check
 
 
@@ -95,7 +95,8 @@ class LiveView:
         if told_now and (line := event_line(seen, self._now(), self._kinds)):
             self.screen.scroll(line, style_of(seen, self._kinds))
         for line in details(seen.event):
-            self.screen.scroll(line, "red", whole=False)
+            is_no = style_of(seen, self._kinds).endswith("red")
+            self.screen.scroll(line, "red" if is_no else "", whole=False)
 
     def progressed(self, update: Update) -> None:
         step = self._steps.get(update.key)
@@ -115,7 +116,7 @@ class LiveView:
 
 
 def details(event: Logged) -> list[str]:
-    """What a failed review or check found, the worst first."""
+    """What a review found, or a check that failed, the worst first."""
     match event:
         case AgentReported(report=report):
             found = report.findings
@@ -138,7 +139,7 @@ def style_of(seen: Seen, kinds: Kinds) -> str:
         case Paused() | Interrupted() | Answered() | GateDecided():
             return "yellow"
         case Started(action="Announce", what=line):
-            return "green" if line.startswith(_PASSED) else "red"
+            return _style_of_line(line, kinds[seen.kind].words)
         case Started(action=action) if action in _FOR_PEOPLE:
             return "yellow"
         case Started() | Cancelled() | Created():
@@ -147,11 +148,16 @@ def style_of(seen: Seen, kinds: Kinds) -> str:
             return ""
 
 
+def _style_of_line(line: str, words: Words) -> str:
+    said = line.partition(":")[0]
+    return "green" if said.endswith(words.yes) else "red" if said.endswith(words.no) else ""
+
+
 def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, words: Words) -> str:
     match event:
-        case ChecksReported(results=results, findings=findings, also=also):
-            passed = results and all(each.passed for each in (*results, *also)) and not findings
-            return "green" if passed else "bold red" if event.key.step == PREFLIGHT else "red"
+        case ChecksReported():
+            failed = "bold red" if event.key.step == PREFLIGHT else "red"
+            return {FAIL: failed, ALL_TESTS_PASSING: "green"}.get(word_for(event), "")
         case AgentReported(report=report) if report.verdict is not None:
             return "green" if words.passes(report) else "red"
         case Ended(outcome=outcome):

@@ -70,7 +70,7 @@ def person(
 
 async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGate) -> str:
     now = await view(project, loop)
-    return await shown_diff(world.workspace, now.now.state.plan.base, gate)
+    return await shown_diff(world.workspace, now.compared_with, gate)
 
 
 async def shown_diff(workspace: Workspace, base: Commit, gate: AwaitGate) -> str:

@@ -56,8 +56,8 @@ def _went_well(event: LoopEnded | Combined | ChecksReported | Integrated) -> boo
             return outcome.ending.is_passed
         case Combined(left_out=left_out):
             return not left_out
-        case ChecksReported(results=results, also=also, findings=findings):
-            return all(each.passed for each in (*results, *also)) and not findings
+        case ChecksReported(results=results, landing=landing, also=also, findings=findings):
+            return all(each.passed for each in (*results, *landing, *also)) and not findings
         case Integrated():
             return True
         case _:

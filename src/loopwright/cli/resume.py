@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import click
 
 from loopwright.app.check_ins import gone_on
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.settings import Changed, changed_settings
 from loopwright.app.views.answers import NothingDone
+from loopwright.cli.changes import NewBudget, changed_since
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import MONEY_OR_NONE, UNSET, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.errors import AlreadyRunning, NeedsPerson
-from loopwright.kernel.events import BudgetChanged
+from loopwright.errors import AlreadyRunning
 from loopwright.kernel.quoting import one_line
 
-NewBudget = float | Literal["settings"] | None  # None: no limit
-_NAMED = 5
 _NOTHING = "Nothing to resume."
 
 
@@ -66,17 +61,9 @@ async def prepare(
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
     asks = here.asks and not unattended
-    changed = _changed_settings(project, chosen, here, asks=asks)
-    news = [BudgetChanged(usd=usd, by=here.who) for usd in _new_budget(budget, changed)]
+    news = changed_since(project, chosen, here, budget, asks=asks)
     # What comes up by the news, nobody has seen yet: it is asked.
-    return await gone_on(project, chosen, here.who, (*news, *([changed.event] if changed else ())), note, asks=asks)
-
-
-def _new_budget(said: NewBudget, changed: Changed | None) -> tuple[float | None, ...]:
-    """The one there is to be from now on, if it is another; None: no limit."""
-    if said != UNSET:
-        return (said,)
-    return (changed.budget,) if changed and changed.budget is not None else ()
+    return await gone_on(project, chosen, here.who, news, note, asks=asks)
 
 
 async def _choose(project: Project, loop: str | Listed) -> View | str:
@@ -94,27 +81,3 @@ async def _choose(project: Project, loop: str | Listed) -> View | str:
 
 def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "blocked")
-
-
-def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -> Changed | None:
-    """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
-    changed = changed_settings(project, seen, here.who, note)
-    if changed is None:
-        return None
-    if changed.guarded and not asks:
-        raise NeedsPerson(
-            f"since loop {seen.row.id} began, what decides who works and who judges has changed:"
-            f" {', '.join(map(_shown, changed.guarded[:_NAMED]))}; nothing was taken in, look at it and run"
-            f" `loop resume --loop {seen.row.id}` at a terminal, or put it back"
-        )
-    what = "loop.toml" if changed.is_of_settings else "what this loop relies on"
-    note(f"{what} has changed since this loop began; taken in:")
-    for line in changed.lines:
-        note(f"  {line}")
-    if changed.guarded and not click.confirm("Did you change this, and go on with it?", default=False, err=True):
-        raise NeedsPerson("nothing was taken in and nothing was done; put back what you did not change")
-    return changed
-
-
-def _shown(name: str) -> str:
-    return one_line(name, 200) if name.startswith("/") else f"[{name}] of loop.toml"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
@@ -130,10 +130,11 @@ class GateRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """What a role has to know before it goes on."""
+    """What a role has to know before it goes on, or that has to be mended before it can."""
 
     role: str
     questions: tuple[Question, ...]
+    because: Literal["asks", "crashed", "away"] = "asks"
 
 
 class Judged(Protocol):

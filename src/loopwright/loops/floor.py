@@ -258,12 +258,12 @@ def _questions(own: Machine[S, L], state: S, event: _FromAgent) -> Inquiry | Non
         return None
     who = event.role or next(a.role for a in own.work(state) if isinstance(a, RunAgent) and a.key == event.key)
     if isinstance(event, AgentFailed):
-        needs = event.detail or f"The {who} needs a person."
         if own.trust(state).in_force and state.course.trial_of(event.key.part).is_same_crash(event):
             needs = f"The {who} crashed twice in the same way ({event.detail}). Mend it, then answer `continue`."
-        elif event.reason != "needs_person":
+            return Inquiry(role=who, questions=(Question(question=needs),), because="crashed")
+        if event.reason != "needs_person":
             return None
-        return Inquiry(role=who, questions=(Question(question=needs),))
+        return Inquiry(role=who, questions=(Question(question=event.detail or f"The {who} needs a person."),))
     if event.report.status is not AgentStatus.NEEDS_CLARIFICATION:
         return None
     unsaid = event.report.summary or f"The {who} asks for clarification without a question."
@@ -274,7 +274,7 @@ def _not_there(event: AgentUnavailable) -> Inquiry:
     said = f": {event.detail}" if event.detail else "."
     why = f"The {event.role} was not available {c.MOST_WAITS + 1} times in a row{said}"
     question = Question(question=f"{why}\nWith your answer it is tried once more.")
-    return Inquiry(role=event.role, questions=(question,))
+    return Inquiry(role=event.role, questions=(question,), because="away")
 
 
 def _held(own: Machine[S, L], state: S) -> S:

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
-from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome, Topic
+from loopwright.kernel.model import NO_COMMIT, AgentReport, Commit, Ending, Finding, LoopId, Outcome, Topic
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.task_file import TaskFile
@@ -35,6 +35,8 @@ class Words:
     roles: Mapping[str, str] = field(default_factory=dict)  # who does a step, by its verb
     token: Callable[[AgentReport], str] = lambda _report: ""  # its own word for a judge's verdict
     passes: Callable[[AgentReport], bool] = lambda report: report.verdict == "pass"
+    yes: tuple[str, ...] = ()  # what it announces, up to a colon, ends so where it is a yes
+    no: tuple[str, ...] = ()
     quiet: tuple[str, ...] = ()  # steps whose beginning is no news
     unsaid: tuple[str, ...] = ()  # steps of which only a failure is: what follows tells that they went well
     outcomes: Mapping[str, str] = field(default_factory=dict)  # its own words for how it ended, by those of all loops
@@ -173,6 +175,7 @@ class Kind(Generic[P, S]):
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
     superseded: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # children that others took the place of
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
+    brought_onto: Callable[[S], Commit] = lambda _state: NO_COMMIT  # a target that has moved, if its work lies on that
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
     notice: Callable[[S, Topic], str] = lambda _state, _topic: ""  # its own words in what people are sent

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from loopwright.app.views.gates import GateReason, gates
 from loopwright.cli.gates import diff_command, file_line
-from loopwright.kernel.model import Change
+from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.risks import Risk
-from loopwright.loops.course import GateRecord
+from loopwright.loops.course import GateRecord, Ruling
 from tests.app.views import seen
 from tests.rooms.feedback.stories import implemented, kept_with_protected, played, row
+from tests.rooms.lifecycle.stories import Story
 
 FOUND = (
     Risk(gate="security", rule="secrets", file="src/a.py", line=3, text="password = 1", mark="m"),
@@ -37,3 +38,18 @@ def test_a_gate_shows_the_file_the_line_and_the_rule_that_called_for_it() -> Non
     ]
     assert diff_command(shown, at_top=True).endswith(" -- tests/a.py src/a.py src/auth.py")
     assert "--" not in diff_command(whole, at_top=True)
+
+
+def test_what_was_brought_together_with_its_target_is_compared_with_that() -> None:
+    state = Story().at_gate().state
+    decided = replace(state.course.gates[0], ruling=Ruling.APPROVED, evidence="earlier")
+    state = replace(state, course=replace(state.course, gates=(decided, *state.course.gates)))
+    lifecycle = replace(row("waiting"), kind="lifecycle")
+    bases = [gate.base for gate in gates(seen.seen(state, lifecycle))]
+    assert bases == [state.plan.base] * 2
+    moved = seen.seen(replace(state, onto=Commit("0123456789abcdef")), lifecycle)
+    earlier, pending = gates(moved)
+    # What was decided before has not got the target's changes in it.
+    assert (earlier.status, earlier.base) == ("approved", state.plan.base)
+    assert (pending.status, pending.base, moved.compared_with) == ("pending", "0123456789abcdef", "0123456789abcdef")
+    assert diff_command(pending, at_top=True).startswith("git diff 0123456789ab ")

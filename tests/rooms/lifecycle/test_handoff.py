@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.kernel.events import AgentReported, SessionMarked, SkillSkipped
+from loopwright.kernel.events import AgentReported, Paused, SessionMarked, SkillSkipped
 from loopwright.kernel.model import AgentReport, AgentStatus, Change, Question
 from loopwright.loops.lifecycle import files
 from loopwright.loops.lifecycle.handoff import render
@@ -50,6 +50,24 @@ def test_sessions_are_numbered_and_one_that_waits_for_people_is_a_review() -> No
     assert "## Summary" not in minimal
     assert "1. decide on the gate deploy" in story.held.handoffs[3].text
     assert "loop gates" in story.held.handoffs[3].text
+
+
+def test_a_session_that_a_limit_ended_names_it_and_the_way_on_that_does_not_end_there_again() -> None:
+    story = Story().noted(Paused(reason="budget"))  # nobody had begun a session
+    assert "Paused" not in render(leaving(story))
+    story.said(BEGAN).step().noted(Paused(reason="budget", detail="the budget of $1.00 is used up")).said(
+        ended("budget")
+    )
+    story.said(BEGAN).noted(Paused(reason="tokens", detail="9 of 9 tokens are used")).said(ended("budget"))
+    story.said(BEGAN).said(ended("cap"))
+    money, tokens, later = (each.text for each in story.held.handoffs)
+    assert "## Blockers\n\n- Paused: the budget of $1.00 is used up\n" in money
+    assert "1. go on with `loop resume --budget USD`\n2. skills of INIT" in money
+    assert f"loop resume --budget USD --loop {story.loop}\n```" in money
+    assert "1. go on with `loop resume`, once more `tokens` are in loop.toml\n" in tokens
+    assert f"loop resume --loop {story.loop}\n```" in tokens
+    assert [f"loop run --loop {story.loop}" in each for each in (money, tokens, later)] == [False, False, True]
+    assert "go on with" not in later
 
 
 def test_what_waits_and_what_was_put_off_is_handed_over() -> None:

@@ -201,18 +201,25 @@ def _reported(event: AgentReported, words: Words) -> str:
     return f"{report.verdict.value if report.verdict else 'no verdict'}, {found}{named}"
 
 
-def _checks(event: ChecksReported) -> str:
+FAIL = "FAIL"
+
+
+def word_for(event: ChecksReported) -> str:
+    """How the checks came out, in a word or two."""
     runs = (*event.results, *event.landing, *event.also)
-    failed = [result for result in runs if not result.passed]
+    blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
+    if not event.results or blocking or not all(result.passed for result in runs):
+        return FAIL
+    nothing = all(result.was_empty or not result.ran for result in runs)
+    return "nothing was tested" if nothing else ALL_TESTS_PASSING
+
+
+def _checks(event: ChecksReported) -> str:
     parts = [_check(result) for result in event.results]
     parts += [f"as it would land: {_check(result)}" for result in event.landing]
     parts += _demands(event.also)
     parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
-    blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
-    nothing = bool(runs) and all(result.was_empty or not result.ran for result in runs)
-    passing = "nothing was tested" if nothing else ALL_TESTS_PASSING
-    word = passing if event.results and not failed and not blocking else "FAIL"
-    return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
+    return f"{word_for(event)} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
 
 
 def _demands(results: tuple[CheckResult, ...]) -> list[str]:

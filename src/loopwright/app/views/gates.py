@@ -70,16 +70,17 @@ async def gates_below(project: Project, root: View) -> tuple[ShownGate, ...]:
 
 
 def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool) -> ShownGate:
+    status = _status(gate, over=over)
     return ShownGate(
         name=gate.gate,
         id=gate.evidence,
         loop=seen.row.id,
         path=path,
-        status=_status(gate, over=over),
+        status=status,
         evidence=gate.evidence,
         tree=gate.tree,
         commit=gate.commit,
-        base=seen.now.state.plan.base,
+        base=seen.compared_with if status == "pending" else seen.now.state.plan.base,
         because=(*(_changed(gate.gate, change) for change in gate.because), *map(_found, gate.reasons)),
         ids_dropped=gate.dropped,
         failing=gate.failing,

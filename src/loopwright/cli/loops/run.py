@@ -11,10 +11,10 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.lifecycle.creation import SystemRequest, init_system
 from loopwright.app.starts.lifecycle.domains import domain_of
-from loopwright.app.starts.lifecycle.waiting import Parked, awaited, taken_up
+from loopwright.app.starts.lifecycle.waiting import Parked, awaited, interrupted, taken_up
 from loopwright.cli.here import Here
 from loopwright.cli.loops.init import all_complete, nothing_ready
-from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, interrupted, turned
+from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, turned
 from loopwright.cli.opened import note_unseen, opened
 from loopwright.cli.output import count_to, json_option, loop_option, note, put, put_json
 from loopwright.cli.people_only import started_by_people

@@ -9,11 +9,11 @@ from typing import Literal
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, view, whole_view
 from loopwright.app.project import Project
+from loopwright.cli.changes import with_changes
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, UsageError
 from loopwright.kernel.model import Ending, Point
 from loopwright.loops.course import Station
@@ -85,16 +85,6 @@ async def system_under_way(project: Project, system: str) -> LifecycleState | No
     return fitting[0] if len({state.plan.system.id for state in fitting}) == 1 else None
 
 
-async def interrupted(project: Project) -> View | None:
-    """The first begun of the systems that nobody drives and that wait for no person, themselves or a part of them."""
-    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name and each.status == "interrupted"]
-    for each in reversed(own):
-        seen = await whole_view(project, each)
-        if await can_go_on(project.store, project.loops, seen.opened):
-            return seen
-    return None
-
-
 def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "running")
 
@@ -107,8 +97,11 @@ def points(state: LifecycleState, more: int) -> tuple[Point, ...]:
 def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
     """A session of one system: what is known is read first, and at the end it is handed over."""
     before: LifecycleState = seen.now.state
+    ready = complete(with_changes(project, here, seen, asks=here.asks and not turn.unattended))
+    if isinstance(ready, StoppedBySignal):
+        return Turned(state=before, outcome="paused", stopped=ready.exit_code)
     manner = Manner(unattended=turn.unattended, as_json=turn.quiet, upto=points(before, turn.transitions))
-    result = complete(driven(project, here, seen, manner), last=True)
+    result = complete(driven(project, here, ready, manner), last=True)
     if isinstance(result, StoppedBySignal):
         note(f"Interrupted; nothing is lost. Go on with: loop run --loop {seen.row.id}")
         return Turned(state=before, outcome="paused", stopped=result.exit_code)

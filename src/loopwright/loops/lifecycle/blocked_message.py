@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.loops.course import Station
-from loopwright.loops.lifecycle.failures import Blocked, Failure
+from loopwright.loops.lifecycle.failures import Blocked, Cause, Failure
 from loopwright.loops.lifecycle.state import LifecycleState
 
 _TRIED = 5  # attempts that are told
 _RECORDED = 20  # and that stay on record
 
 
+@dataclass(frozen=True, slots=True)
+class _Stopped:
+    """What it means that an agent does not go on without a person."""
+
+    cause: Cause
+    ask: str
+    reason: str = "{asked}"
+
+
+_STOPPED = {
+    "asks": _Stopped(
+        "ambiguous",
+        'Answer it: `loop answer "your answer"`, then `loop resume`.',
+        "Ambiguous requirement discovered: {asked}",
+    ),
+    "crashed": _Stopped("crash", "Mend it, then: `loop answer continue`, then `loop resume`."),
+    "away": _Stopped("external", "Once it is there again: `loop answer continue`, then `loop resume`."),
+}
+
+
 def held_up(state: LifecycleState) -> Blocked | None:
-    """Why a person is needed; a question that an agent cannot go on without is such a reason."""
+    """Why a person is needed; what an agent cannot go on without is such a reason."""
     if state.blocked is not None or state.course.station is not Station.CLARIFY:
         return state.blocked
-    asked = "; ".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
-    return Blocked(
-        cause="ambiguous",
-        reason=f"Ambiguous requirement discovered: {asked}",
-        ask='Answer it: `loop answer "your answer"`, then `loop resume`.',
-        stage=state.resumes_at,
-    )
+    inquiries = state.course.inquiries
+    asked = "; ".join(each.question for inquiry in inquiries for each in inquiry.questions)
+    means = _STOPPED[inquiries[0].because]
+    reason = means.reason.replace("{asked}", asked)
+    return Blocked(cause=means.cause, reason=reason, ask=means.ask, stage=state.resumes_at)
 
 
 def blocked_message(state: LifecycleState) -> str:

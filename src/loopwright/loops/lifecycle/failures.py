@@ -39,6 +39,7 @@ Cause = Literal[
     "logic",
     "external",
     "ambiguous",
+    "crash",
     "skill",
     "prerequisite",
     "gate-timeout",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.quoting import inline, quoted
-from loopwright.kernel.wording import counted, moment
+from loopwright.kernel.wording import counted, moment, way_on
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle import completing, gating
 from loopwright.loops.lifecycle.flow import missing_skills
@@ -212,6 +212,8 @@ def _blockers(leaving: Leaving) -> Iterator[str]:
     state = leaving.state
     lines = [f"- {inline(state.blocked.reason)} ({state.blocked.target})"] if state.blocked else []
     lines += [f"- gate {gate.gate}: {inline(gate.why)}" for gate in gating.blocking(state)]
+    if (paused := leaving.session.paused) is not None:
+        lines.insert(0, f"- Paused: {inline(paused.detail, 500) or paused.reason}")
     if state.failure is not None:
         lines.append(f"- open failure: {inline(state.failure.error)}")
     return _listed("Blockers", lines, "None.")
@@ -227,6 +229,8 @@ def _steps(leaving: Leaving) -> Iterator[str]:
         freed = ", ".join(map(inline, state.unblocked))
         yield f"can begin now: {freed}" if freed else "nothing of this system is left to do"
         return
+    if (paused := leaving.session.paused) is not None:
+        yield f"go on with {way_on(paused.reason, None)}"
     if state.blocked is not None:
         yield inline(state.blocked.ask, 500)
     yield from (f"decide on the gate {gate.gate}" for gate in gating.blocking(state))
@@ -250,8 +254,14 @@ def _commands(leaving: Leaving) -> Iterator[str]:
     if gating.blocking(state):
         yield "loop gates"
     if not leaving.complete:
-        yield f"loop run --loop {leaving.loop}"
+        yield f"{_goes_on(leaving)} --loop {leaving.loop}"
     yield "```"
+
+
+def _goes_on(leaving: Leaving) -> str:
+    """What a limit of all its work has ended would end there again, with `loop run`."""
+    paused = leaving.session.paused
+    return "loop run" if paused is None else way_on(paused.reason, None).split("`")[1]
 
 
 def _notes(leaving: Leaving) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import ChecksReported, Created, Integrated, Logged, SessionMarked, StateEdited
+from loopwright.kernel.events import ChecksReported, Created, Integrated, Logged, Paused, SessionMarked, StateEdited
 from loopwright.kernel.model import NO_COMMIT, Commit, Ending
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import moment
@@ -82,6 +82,7 @@ class SessionSpan:
     mileposts: int = 0
     failures: int = 0
     transitions: int = 0
+    paused: Paused | None = None  # by a limit of all its work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +110,9 @@ def noticed(
         return _opened(at, after)
     if isinstance(event, SessionMarked):
         return _session(now, at, event, after, len(log.runs))
+    if isinstance(event, Paused):
+        stopped = tuple(replace(each, paused=event) for each in now.sessions[-1:])
+        return replace(now, sessions=(*now.sessions[:-1], *stopped))
     if isinstance(event, ChecksReported) and event.key.step in VERIFYING:
         now = _checked(now, at, event)
     if isinstance(event, Integrated):

@@ -21,7 +21,12 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     limits="quality",
     request=Quality,
     porch=("loopwright.app.starts.review_from_python", "loopwright.app.starts.handoff_adoption"),
-    words=Words(counter="review", roles={"review": "reviewer", "fix": "creator"}),
+    words=Words(
+        counter="review",
+        roles={"review": "reviewer", "fix": "creator"},
+        yes=("CHECK_PASSED", "QUALITY_PASS"),
+        no=("CHECK_BLOCKED", "QUALITY_BLOCKED"),
+    ),
     needs=Needs(roles=("reviewer", "creator"), checks=False, gates=(PROTECTED, UNTESTED)),
     title=lambda params: params.artifact,
     brief=brief.render,

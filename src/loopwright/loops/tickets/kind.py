@@ -65,7 +65,12 @@ KIND: Kind[TicketParams, TicketsState] = Kind(
     limits="tickets",
     request=Tickets,
     porch=("loopwright.app.starts.tickets.from_python", "loopwright.app.starts.tickets.adoption"),
-    words=Words(counter="ticket", roles={"create": "creator", "critique": "critic", "judge": "judge"}),
+    words=Words(
+        counter="ticket",
+        roles={"create": "creator", "critique": "critic", "judge": "judge"},
+        yes=("APPROVE",),
+        no=("ROUTE_BACK", "ESCALATE"),
+    ),
     starts="loop ticket new TITLE",
     needs=Needs(roles=("creator", "critic"), gates=(PROTECTED, UNTESTED)),
     title=lambda params: params.title,

@@ -1,15 +1,17 @@
-"""Systems that wait for people who decide elsewhere: on a pull request, or in another terminal."""
+"""Systems that nobody drives: interrupted, or waiting for people who decide on a pull request or elsewhere."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.app.loops import View, listed, whole_view
+from loopwright.app.loops import View, listed, listing, whole_view
 from loopwright.app.project import Project
 from loopwright.app.starts.lifecycle.pull_requests import read_first
 from loopwright.app.starts.lifecycle.sessions import Failed, gates_in_time
+from loopwright.engine.nesting import can_go_on
 from loopwright.kernel.actions import ForPeople
 from loopwright.loops.course import Station
+from loopwright.loops.lifecycle.kind import KIND
 from loopwright.ports.store import LoopRow
 
 _LOOK = 1.0  # seconds between two looks at whether the log has grown
@@ -23,6 +25,16 @@ class Parked:
     loops: tuple[str, ...]  # by their ids
     by: str
     failed: Failed
+
+
+async def interrupted(project: Project) -> View | None:
+    """The first begun of the systems that nobody drives and that wait for no person, themselves or a part of them."""
+    own = [each for each in await listing(project) if each.row.kind == KIND.loop.name and each.status == "interrupted"]
+    for each in reversed(own):
+        seen = await whole_view(project, each)
+        if await can_go_on(project.store, project.loops, seen.opened):
+            return seen
+    return None
 
 
 async def taken_up(own: Parked) -> View | None:
