@@ -11,7 +11,7 @@ import click
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.readiness import with_edits
+from loopwright.app.readiness import with_handwork
 from loopwright.app.said import take_in
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.cli.here import Here
@@ -25,14 +25,14 @@ _NAMED = 5
 
 
 async def with_changes(project: Project, here: Here, seen: View, *, asks: bool) -> View:
-    """The loop with what has changed taken in, after what people wrote into its files."""
+    """The loop with what has changed taken in, after what people did by hand."""
     if seen.is_over:
         return seen
     if seen.alive is not None:
         raise AlreadyRunning(seen.row.id, seen.alive)
     news = changed_since(project, seen, here, UNSET, asks=asks)
     if news:
-        seen = await with_edits(project, seen, here.who)
+        seen = await with_handwork(project, seen, here.who, note)
     for said in news:
         seen = await take_in(project, seen, said, note) or seen
     return seen
