@@ -18,6 +18,7 @@ from loopwright.kernel.model import LoopId
 from tests.cli.projects import Done, Sample, loop
 from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, configured, sample, started
+from tests.kept import Kept
 from tests.repository import Repository
 
 pytestmark = pytest.mark.unmeasured
@@ -63,8 +64,8 @@ def count(done: int, total: int = 2) -> dict[str, int]:
 # --- to the end
 
 
-def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
-    made = sample(tmp_path)
+def test_a_request_is_driven_to_done_and_merged_and_closed_for_programs_and_for_people(tmp_path: Path) -> None:
+    made = sample(tmp_path / "programs")
     done = started(made, "--merge")
     assert done.code == 0
     assert own(done) == {
@@ -82,17 +83,11 @@ def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
     assert rest == {"merged": True, "not_merged": "", "held_back": [], "cost": cost}
     assert done.data["commit"] == made.repo.git("rev-parse", "main")
     assert (made.repo.path / "two.txt").read_text() == "good two"
-
-
-def test_the_closing_block_is_on_stderr_beside_data_and_on_stdout_for_people_and_in_the_progress(
-    tmp_path: Path,
-) -> None:
-    for_programs = sample(tmp_path / "a")
-    done = started(for_programs)
+    # The closing block is on stderr beside data, on stdout for people, and in the progress.
     block = done.err[done.err.index("<loop-complete>") : done.err.index("</loop-complete>")]
     assert "- T-002: ✓ Write two.txt" in block
-    assert block in (for_programs.repo.path / ".loop" / "PROGRESS.md").read_text()
-    people = sample(tmp_path / "b").loop("start", CLEAR, "--unattended")
+    assert block in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
+    people = sample(tmp_path / "people").loop("start", CLEAR, "--unattended", "--merge")
     assert people.code == 0
     assert people.out.startswith(block)
     assert "<loop-complete>" not in people.err
@@ -159,11 +154,26 @@ def test_what_was_cancelled_holds_no_session_that_shares_the_list(tmp_path: Path
 # --- limits
 
 
-def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Path) -> None:
+HELD_UP = (
+    "Held up:\n"
+    "  T-001 is not begun: 2 of 2 iterations are used\n"
+    "  T-002 waits for T-001 (not begun)\n"
+    f"  T-001 failed its verification 2 times: check 'test' failed: `{sys.executable} check.py` ended with"
+    " exit code 1 and 1 other\n"
+    "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
+)
+
+
+def test_at_its_most_iterations_it_is_paused_and_explained_until_more_are_granted(tmp_path: Path) -> None:
     made = sample(tmp_path, NEVER_GOOD)
     paused = started(made, "--max-iterations", "2")
     assert (paused.code, paused.data["outcome"], paused.data["stage"]) == (5, "paused", "paused")
     assert paused.data["needs"][0]["command"] == "loop answer continue 10"
+    # What failed is told to the next attempt, and not that an iteration is used.
+    assert "loop of T-001 goes on: Write one.txt; attempt 2: check 'test' failed: " in paused.err
+    assert "1 of 1 iteration is used" not in paused.err
+    told = made.loop("explain").out
+    assert told[told.index("Held up:\n") : told.index("In force:")] == HELD_UP
     again = made.loop("resume", "--unattended", "--json")
     assert (again.code, again.data["outcome"], again.data["iterations"]) == (5, "paused", 2)
     assert made.loop("answer", "continue", "1").code == 0
@@ -210,9 +220,12 @@ def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Pat
     assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
 
 
-def test_what_an_option_said_is_not_undone_by_another_edit(tmp_path: Path) -> None:
+def test_what_an_option_said_is_in_the_status_and_not_undone_by_another_edit(tmp_path: Path) -> None:
     made = sample(tmp_path, NEVER_GOOD)
     assert started(made, "--max-iterations", "1", "--budget", "3").code == 5
+    root = made.loop("status", "--json").data["loops"][0]
+    assert root["tasks"] == {"done": 0, "total": 2, "wave": 1, "waves": 2}
+    assert (root["attempt"], root["limit"], root["status"]) == (1, 1, "paused")
     made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + "[finish]\nmerge = true\n")
     again = made.loop("resume", "--unattended", "--json")
     assert (again.code, again.data["iterations"], again.data["cost"]["budget"]) == (5, 1, 3.0)
@@ -228,48 +241,32 @@ def test_there_may_be_no_limit_of_money_and_iterations(tmp_path: Path) -> None:
     assert "the iterations are not limited; 3 failures of one task in the same way, or 25 in all, still pause" in told
 
 
-def test_status_as_data_counts_tasks_and_waves(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    assert started(made, "--max-iterations", "1").code == 5
-    root = made.loop("status", "--json").data["loops"][0]
-    assert root["tasks"] == {"done": 0, "total": 2, "wave": 1, "waves": 2}
-    assert (root["attempt"], root["limit"], root["status"]) == (1, 1, "paused")
-
-
-def test_why_a_task_does_not_run_is_explained(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    assert started(made, "--max-iterations", "2").code == 5
-    told = made.loop("explain").out
-    held_up = told[told.index("Held up:\n") : told.index("In force:")]
-    assert held_up == (
-        "Held up:\n"
-        "  T-001 is not begun: 2 of 2 iterations are used\n"
-        "  T-002 waits for T-001 (not begun)\n"
-        f"  T-001 failed its verification 2 times: check 'test' failed: `{sys.executable} check.py` ended with"
-        " exit code 1 and 1 other\n"
-        "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
-    )
-
-
-def test_what_failed_is_told_to_the_next_attempt_and_not_that_an_iteration_is_used(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    paused = started(made, "--max-iterations", "2")
-    assert "loop of T-001 goes on: Write one.txt; attempt 2: check 'test' failed: " in paused.err
-    assert "1 of 1 iteration is used" not in paused.err
-
-
 # --- check-ins
 
 
-@pytest.mark.parametrize(
-    ("scenario", "fit", "shape"), [(REVIEWED_WAVES, 35, "tool-review"), (EACH_TASK, 25, "colleague")]
-)
-def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path, scenario: str, fit: int, shape: str) -> None:
-    made = sample(tmp_path, scenario, "scorer", "planner")
+def looks_in(made: Sample, fit: int, shape: str) -> None:
     stopped = started(made)
     assert (stopped.code, stopped.data["fit_score"], stopped.data["shape"]) == (4, fit, shape)
     (need,) = stopped.data["needs"]
     assert (need["kind"], stopped.data["tasks"]) == ("check-in", count(1))
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    made = sample(tmp_path_factory.mktemp("unfinished"), REVIEWED_WAVES, "scorer", "planner")
+    looks_in(made, 35, "tool-review")
+    return Kept.of(made.repo.path)
+
+
+@pytest.fixture
+def unfinished(once: Kept) -> Sample:
+    """It waits for somebody to look in after its first wave."""
+    return Sample(Repository(once.restored()))
+
+
+def test_a_person_looks_in_after_each_task_and_resume_goes_on(tmp_path: Path) -> None:
+    made = sample(tmp_path, EACH_TASK, "scorer", "planner")
+    looks_in(made, 25, "colleague")
     done = made.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
 
@@ -285,40 +282,36 @@ def test_a_check_in_behind_a_limit_is_shown_before_resume_goes_on(tmp_path: Path
     assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
-def test_a_check_in_that_a_raised_limit_brings_up_is_asked(tmp_path: Path) -> None:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits="[limits.workflow]\nmax_iterations = 1")
+ONE, MORE = (f"[limits.workflow]\nmax_iterations = {most}" for most in (1, 5))
+
+
+@pytest.fixture(scope="module")
+def paused_once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    made = sample(tmp_path_factory.mktemp("paused"), REVIEWED_WAVES, "scorer", "planner", limits=ONE)
     assert started(made).code == 5
-    made.repo.write("loop.toml", configured("scorer", "planner", limits="[limits.workflow]\nmax_iterations = 5"))
-    asked = made.loop("resume", "--unattended", "--json")
+    return Kept.of(made.repo.path)
+
+
+@pytest.fixture
+def paused(paused_once: Kept) -> Sample:
+    """Paused at the limit in its configuration, with a check-in behind it."""
+    return Sample(Repository(paused_once.restored()))
+
+
+def test_a_check_in_that_a_raised_limit_brings_up_is_asked(paused: Sample) -> None:
+    paused.repo.write("loop.toml", configured("scorer", "planner", limits=MORE))
+    asked = paused.loop("resume", "--unattended", "--json")
     (need,) = asked.data["needs"]
     assert (asked.code, need["kind"], need["why"]) == (4, "check-in", "1 task is done since you last looked")
-    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
+    assert paused.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
-BEGINS = ("start", CLEAR, "--unattended", "--json")
-
-
-@pytest.mark.parametrize(
-    ("dies_in", "words"),
-    [
-        ("drive.put_json", BEGINS),
-        ("answer.put", ("answer", "continue", "10")),
-        ("resume.drive_and_tell", ("resume", "--unattended")),
-    ],
-)
-def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
+def check_it_is_asked_though_it_dies_in(
+    made: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
 ) -> None:
-    one, more = (f"[limits.workflow]\nmax_iterations = {most}" for most in (1, 5))
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=more if words == BEGINS else one)
-
     def killed(*_: object) -> None:
         raise SystemExit(137)
 
-    if words != BEGINS:
-        assert started(made).code == 5
-    if words[0] == "resume":
-        made.repo.write("loop.toml", configured("scorer", "planner", limits=more))
     with monkeypatch.context() as patched:
         patched.setattr(f"loopwright.cli.{dies_in}", killed)
         with pytest.raises(SystemExit):
@@ -330,13 +323,33 @@ def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_show
     assert list((made.repo.path / ".loop" / "shown").iterdir()) == []
 
 
-def test_what_shows_the_history_has_not_shown_the_check_in(tmp_path: Path) -> None:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
-    assert started(made).code == 4
-    for file in (made.repo.path / ".loop" / "shown").iterdir():
+def test_a_check_in_is_asked_where_whoever_began_died_before_it_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=MORE)
+    check_it_is_asked_though_it_dies_in(made, monkeypatch, "drive.put_json", ("start", CLEAR, "--unattended", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("dies_in", "words", "limits"),
+    [
+        ("answer.put", ("answer", "continue", "10"), ONE),
+        ("resume.drive_and_tell", ("resume", "--unattended"), MORE),
+    ],
+    ids=["answer", "resume"],
+)
+def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
+    paused: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...], limits: str
+) -> None:
+    paused.repo.write("loop.toml", configured("scorer", "planner", limits=limits))
+    check_it_is_asked_though_it_dies_in(paused, monkeypatch, dies_in, words)
+
+
+def test_what_shows_the_history_has_not_shown_the_check_in(unfinished: Sample) -> None:
+    for file in (unfinished.repo.path / ".loop" / "shown").iterdir():
         file.unlink()  # as if its controller had died before it was printed
-    assert made.loop("answer", "history").code == 0
-    assert made.loop("resume", "--unattended").code == 4
+    assert unfinished.loop("answer", "history").code == 0
+    assert unfinished.loop("resume", "--unattended").code == 4
 
 
 def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:
@@ -347,13 +360,6 @@ def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) ->
 
 
 # --- one that is not finished
-
-
-@pytest.fixture
-def unfinished(tmp_path: Path) -> Sample:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
-    assert started(made).code == 4
-    return made
 
 
 def ids(made: Sample) -> list[str]:
@@ -379,10 +385,11 @@ def test_beside_one_that_runs_no_other_is_begun_and_nobody_is_told_to_go_on_with
     asyncio.run(project.store.close())
 
 
-@pytest.mark.parametrize("words", [["--resume"], []])
+@pytest.mark.parametrize("words", [["resume"], ["start", "--resume"], ["start"]])
 def test_it_is_gone_on_with(unfinished: Sample, words: list[str]) -> None:
-    done = unfinished.loop("start", *words, "--unattended", "--json")
+    done = unfinished.loop(*words, "--unattended", "--json")
     assert (done.code, done.data["outcome"], [done.data["loop"]]) == (0, "complete", ids(unfinished))
+    assert done.data["tasks"] == count(2)
 
 
 def test_beginning_anew_cancels_it_and_keeps_its_files(unfinished: Sample) -> None:
