@@ -76,21 +76,6 @@ def state(made: Sample) -> dict[str, object]:
     return found
 
 
-def test_how_far_it_may_go_is_asked_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(LIST_ID, raising=False)
-    made = sample(tmp_path)
-    person = AtTerminal(made, "start", CLEAR, "--json")
-    person.until("Task list? (new, session-only) [new]:")
-    person.types("\n")
-    person.until("Iterations at most? (10, 25, 50, unlimited) [25]:")
-    person.types("unlimited\n")
-    person.until("Budget in USD? (10, 25, 50, none) [25]:")
-    person.types("50\n")
-    code, out = person.ends()
-    assert (code, json.loads(out)["cost"]["budget"]) == (0, 50.0)
-    assert "iterations used: 2 of unlimited" in made.loop("explain").out
-
-
 def test_a_task_list_that_is_named_may_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LIST_ID, "my-loop")
     person = AtTerminal(sample(tmp_path), "start", CLEAR)
@@ -99,27 +84,33 @@ def test_a_task_list_that_is_named_may_be_resumed(tmp_path: Path, monkeypatch: p
     assert person.ends()[0] == 130
 
 
-def test_what_the_command_says_is_not_asked(tmp_path: Path) -> None:
-    made = sample(tmp_path)
-    flags = ("--task-list", "new", "--max-iterations", "10", "--budget", "none")
-    person = AtTerminal(made, "start", CLEAR, "--json", *flags)
-    code, out = person.ends()
-    assert (code, json.loads(out)["cost"]["budget"]) == (0, None)
+def begun_with_what_was_learned(made: Sample, confirmed: str) -> AtTerminal:
+    learned(made)
+    person = AtTerminal(made, "start", CLEAR, "--json")
+    person.until("Task list? (new, session-only) [new]:")
+    person.types("\n")
+    person.until("Iterations at most? (10, 25, 50, unlimited) [25]:")
+    person.types("unlimited\n")
+    person.until("Budget in USD? (10, 25, 50, none) [25]:")
+    person.types("50\n")
+    person.until("From an earlier run here, ")
+    person.until(", what was found out: one.txt must begin with good")
+    person.until("Shall the agents be told that this holds here too? [y/N]:")
+    person.types(confirmed)
+    return person
 
 
-def test_what_was_learned_is_shown_and_counts_when_it_is_confirmed(tmp_path: Path) -> None:
-    flags = ("--task-list", "new", "--max-iterations", "10", "--budget", "10", "--json")
+def test_before_it_begins_how_far_it_may_go_is_asked_and_what_was_learned_counts_when_it_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(LIST_ID, raising=False)
     fits = []
     for name, said in (("a", "y\n"), ("b", "n\n")):
         made = sample(tmp_path / name)
-        learned(made)
-        person = AtTerminal(made, "start", CLEAR, *flags)
-        person.until("From an earlier run here, ")
-        person.until(", what was found out: one.txt must begin with good")
-        person.until("Shall the agents be told that this holds here too? [y/N]:")
-        person.types(said)
-        code, out = person.ends()
+        code, out = begun_with_what_was_learned(made, said).ends()
         assert (code, state(made)["recall_surfaced"]) == (0, ["one.txt must begin with good"])
+        assert json.loads(out)["cost"]["budget"] == 50.0
+        assert "iterations used: 2 of unlimited" in made.loop("explain").out
         fits.append(json.loads(out)["fit_score"])
     assert fits == [67, 65]
 
@@ -171,10 +162,11 @@ def test_whoever_begins_another_is_asked_about_the_one_that_is_not_finished(tmp_
     assert resumes.ends()[0] == 0
 
 
-def test_a_plain_run_needs_nobody(tmp_path: Path) -> None:
+def test_what_the_command_says_is_not_asked_and_a_plain_run_needs_nobody(tmp_path: Path) -> None:
     made = sample(tmp_path, BOTH)
-    flags = ("--task-list", "session-only", "--max-iterations", "25", "--budget", "25")
+    flags = ("--task-list", "session-only", "--max-iterations", "25", "--budget", "none")
     person = AtTerminal(made, "start", CLEAR, *flags)
     code, out = person.ends()
     assert (code, "Complete after 2 iterations." in out) == (0, True)
     assert "> " not in person.screen
+    assert made.loop("status", "--json").data["loops"][0]["cost"]["budget"] is None
