@@ -1,7 +1,6 @@
 """`loop start` with somebody at the terminal: what is asked before the work, on the way, and about findings."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from loopwright.app.starts.workflow.task_list import LIST_ID
 from tests.cli.projects import Sample
 from tests.cli.test_held_back import AtTerminal
 from tests.cli.test_start import REVIEWED_WAVES
-from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, SECOND, TWO_TASKS, sample, started
+from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, SECOND, TWO_TASKS, learned, sample, started
 
 pytestmark = pytest.mark.unmeasured
 
@@ -58,19 +57,6 @@ result = { status = "done" }
 """
 
 
-def learned(made: Sample) -> None:
-    """Something that was learned here yesterday about writing such texts."""
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
-    lesson = {
-        "ts": moment,
-        "context": "Write one.txt",
-        "discovery": "one.txt must begin with good",
-        "confidence": 0.9,
-        "applies_to": ["one.txt"],
-    }
-    made.repo.write(".loop/learnings/discoveries.jsonl", json.dumps(lesson) + "\n")
-
-
 def state(made: Sample) -> dict[str, object]:
     found: dict[str, object] = json.loads((made.repo.path / ".loop" / "workflow-state.json").read_text())
     return found
@@ -113,14 +99,6 @@ def test_before_it_begins_how_far_it_may_go_is_asked_and_what_was_learned_counts
         assert "iterations used: 2 of unlimited" in made.loop("explain").out
         fits.append(json.loads(out)["fit_score"])
     assert fits == [67, 65]
-
-
-def test_unattended_what_was_learned_is_shown_and_counts_for_nothing(tmp_path: Path) -> None:
-    made = sample(tmp_path)
-    learned(made)
-    done = started(made)
-    assert (done.code, done.data["fit_score"]) == (0, 65)
-    assert "Nobody is there to confirm that this holds here too, so the agents are not told of it." in done.err
 
 
 def test_the_shape_is_shown_and_confirmed_below_a_fit_of_forty(tmp_path: Path) -> None:
