@@ -25,6 +25,7 @@ def _calls(rule: GateRule) -> str:
         _listed("a changed path:", rule.paths),
         " or ".join(f"a file that {Judge(judge).value}" for judge in rule.judges),
         _listed("an added line with", tuple(map(_word, rule.words))),
+        _listed("in", rule.within),
     )
     return "; ".join(part for part in parts if part)
 

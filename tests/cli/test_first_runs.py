@@ -140,13 +140,17 @@ def test_red_tests_of_every_package_below_are_in_force(tmp_path: Path) -> None:
     assert checks(done) == {"test": "make -C a test", "test-b": "make -C b test"}
 
 
-def test_a_linter_that_is_red_by_its_exit_code_alone_is_not_put_in_force(tmp_path: Path) -> None:
+def test_a_linter_that_is_red_by_its_exit_code_alone_is_not_put_in_force_nor_a_check_asked_for_that_was_written(
+    tmp_path: Path,
+) -> None:
     repo = project(tmp_path / "repo", {"Makefile": "test:\n\ttrue\nlint:\n\techo wrong; false\n"})
     done = loop(repo.path, "setup", "--json")
     assert checks(done) == {"test": "make test"}
     assert "# [checks.lint]" in done.data["text"].splitlines()
     shown = loop(repo.path, "setup", "--force")
     assert "make lint (written but not in force): red on the base" in shown.out
+    told = 'let [checks.test] count them (`report`), or give it trust = "exit-code".'
+    assert f"only `loop review` starts: {told}" in shown.out
 
 
 def test_a_linter_with_a_report_is_in_force_and_forgives_what_was_there(tmp_path: Path) -> None:
@@ -269,12 +273,6 @@ def test_setup_and_doctor_agree_on_what_is_weak(tmp_path: Path) -> None:
         "test: make test (counting)",
         "lint: make lint (weak)",
     ]
-
-
-def test_setup_does_not_ask_for_a_check_that_it_has_just_written(tmp_path: Path) -> None:
-    repo = project(tmp_path / "repo", {"Makefile": "test:\n\ttrue\n"})
-    told = 'let [checks.test] count them (`report`), or give it trust = "exit-code".'
-    assert f"only `loop review` starts: {told}" in loop(repo.path, "setup").out
 
 
 def test_a_recipe_that_names_an_environment_git_does_not_carry_is_no_reason_to_have_no_check(tmp_path: Path) -> None:

@@ -71,24 +71,6 @@ def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:
     assert sample.repo.git("status", "--porcelain") == ""
 
 
-def test_what_is_blocked_is_fixed_and_reviewed_again(tmp_path: Path) -> None:
-    sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), fixes("a.py"))
-    done = sample.loop("review", "a.py", "--json")
-    assert (done.code, done.data["passed"], done.data["rounds"], done.data["fixes"]) == (0, ["a.py"], 2, 1)
-    assert done.data["outcome"] == "verified"
-    assert verdicts(done) == ["CHECK_BLOCKED: a.py", "CHECK_PASSED: a.py"]
-    assert sample.repo.git("show", f"{done.data['branch']}:a.py") == "better"
-    assert sample.repo.git("rev-parse", done.data["branch"]) == done.data["commit"]
-    assert (sample.repo.path / "a.py").read_text() == "x = 1  # a.py\n"
-
-
-def test_merging_takes_the_fixes_onto_the_current_branch(tmp_path: Path) -> None:
-    sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), fixes("a.py"))
-    done = sample.loop("review", "a.py", "--merge", "--json")
-    assert (done.code, done.data["merged_into"], done.data["outcome"]) == (0, "main", "verified"), done.err
-    assert (sample.repo.path / "a.py").read_text() == "better\n"
-
-
 def test_three_blocked_reviews_ask_a_person_with_everything_that_is_unresolved(tmp_path: Path) -> None:
     found = (finding("a.py", "also bad", "high"), finding("a.py", "it is bad"))
     sample = reviewable(tmp_path / "repo", blocks("a.py", *found), fixes("a.py"))
@@ -396,6 +378,7 @@ def test_a_test_below_it_that_need_not_change_is_held_back_and_the_rest_lands(
     held = [each["path"] for each in done.data["held_back"]]
     assert (done.code, done.data["merged"], done.data["outcome"], held) == (0, True, "verified", [INSIDE]), done.err
     assert "Broken on purpose (made to raise: calc/core.py: add), it is noticed by test." in done.err
+    assert (done.data["merged_into"], "b + a" in (sample.repo.path / "calc/core.py").read_text()) == ("main", True)
 
 
 @pytest.mark.trust
@@ -417,9 +400,16 @@ def persisted(sample: Sample) -> list[tuple[str, bool]]:
     return [(each["severity"], each["resolved"]) for each in found]
 
 
-@pytest.mark.parametrize(("mode", "severity", "word"), [("quick", "medium", "P2"), ("comprehensive", "high", "P1")])
-def test_a_review_that_is_run_again_raises_nothing_that_was_resolved_only_on_a_branch(
-    tmp_path: Path, mode: str, severity: str, word: str
+@pytest.mark.parametrize(
+    ("mode", "severity", "word", "verdict"),
+    [
+        ("quick", "medium", "P2", ("CHECK_BLOCKED", "CHECK_PASSED")),
+        ("comprehensive", "high", "P1", ("QUALITY_BLOCKED", "QUALITY_PASS")),
+    ],
+    ids=["quick", "comprehensive"],
+)
+def test_what_is_blocked_is_fixed_on_a_branch_and_run_again_nothing_is_raised_that_was_resolved_only_there(
+    tmp_path: Path, mode: str, severity: str, word: str, verdict: tuple[str, str]
 ) -> None:
     sample = reviewable(
         tmp_path / "repo", blocks("a.py", finding("a.py", "no docstring", severity), attempt=1), fixes("a.py")
@@ -428,6 +418,11 @@ def test_a_review_that_is_run_again_raises_nothing_that_was_resolved_only_on_a_b
         done = sample.loop("review", "a.py", "--mode", mode, "--json")
         assert (done.code, done.data["rounds"]) == (0, 2), done.err
         assert persisted(sample) == [(word, True)]
+        assert (done.data["passed"], done.data["fixes"], done.data["outcome"]) == (["a.py"], 1, "verified")
+        assert verdicts(done) == [f"{each}: a.py" for each in verdict]
+        assert sample.repo.git("show", f"{done.data['branch']}:a.py") == "better"
+        assert sample.repo.git("rev-parse", done.data["branch"]) == done.data["commit"]
+        assert (sample.repo.path / "a.py").read_text() == "x = 1  # a.py\n"
 
 
 def test_what_an_escalated_and_cancelled_review_had_fixed_is_resolved_for_nobody_else(tmp_path: Path) -> None:

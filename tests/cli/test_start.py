@@ -15,9 +15,22 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone
 from loopwright.errors import AlreadyRunning
 from loopwright.kernel.model import LoopId
-from tests.cli.projects import Done, Sample, loop
+from tests.cli.projects import Done, Sample
 from tests.cli.test_bad_input import one_sentence
-from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, configured, sample, started
+from tests.cli.workflows import (
+    BOTH,
+    CLEAR,
+    CONTENT,
+    FIRST,
+    NEVER_GOOD,
+    SECOND,
+    TWO_TASKS,
+    configured,
+    learned,
+    sample,
+    started,
+)
+from tests.kept import Kept
 from tests.repository import Repository
 
 pytestmark = pytest.mark.unmeasured
@@ -63,8 +76,8 @@ def count(done: int, total: int = 2) -> dict[str, int]:
 # --- to the end
 
 
-def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
-    made = sample(tmp_path)
+def test_a_request_is_driven_to_done_and_merged_and_closed_for_programs_and_for_people(tmp_path: Path) -> None:
+    made = sample(tmp_path / "programs")
     done = started(made, "--merge")
     assert done.code == 0
     assert own(done) == {
@@ -82,17 +95,11 @@ def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
     assert rest == {"merged": True, "not_merged": "", "held_back": [], "cost": cost}
     assert done.data["commit"] == made.repo.git("rev-parse", "main")
     assert (made.repo.path / "two.txt").read_text() == "good two"
-
-
-def test_the_closing_block_is_on_stderr_beside_data_and_on_stdout_for_people_and_in_the_progress(
-    tmp_path: Path,
-) -> None:
-    for_programs = sample(tmp_path / "a")
-    done = started(for_programs)
+    # The closing block is on stderr beside data, on stdout for people, and in the progress.
     block = done.err[done.err.index("<loop-complete>") : done.err.index("</loop-complete>")]
     assert "- T-002: ✓ Write two.txt" in block
-    assert block in (for_programs.repo.path / ".loop" / "PROGRESS.md").read_text()
-    people = sample(tmp_path / "b").loop("start", CLEAR, "--unattended")
+    assert block in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
+    people = sample(tmp_path / "people").loop("start", CLEAR, "--unattended", "--merge")
     assert people.code == 0
     assert people.out.startswith(block)
     assert "<loop-complete>" not in people.err
@@ -159,11 +166,26 @@ def test_what_was_cancelled_holds_no_session_that_shares_the_list(tmp_path: Path
 # --- limits
 
 
+HELD_UP = (
+    "Held up:\n"
+    "  T-001 is not begun: 2 of 2 iterations are used\n"
+    "  T-002 waits for T-001 (not begun)\n"
+    f"  T-001 failed its verification 2 times: check 'test' failed: `{sys.executable} check.py` ended with"
+    " exit code 1 and 1 other\n"
+    "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
+)
+
+
 def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Path) -> None:
     made = sample(tmp_path, NEVER_GOOD)
     paused = started(made, "--max-iterations", "2")
     assert (paused.code, paused.data["outcome"], paused.data["stage"]) == (5, "paused", "paused")
     assert paused.data["needs"][0]["command"] == "loop answer continue 10"
+    # What failed is told to the next attempt, and not that an iteration is used.
+    assert "loop of T-001 goes on: Write one.txt; attempt 2: check 'test' failed: " in paused.err
+    assert "1 of 1 iteration is used" not in paused.err
+    told = made.loop("explain").out
+    assert told[told.index("Held up:\n") : told.index("In force:")] == HELD_UP
     again = made.loop("resume", "--unattended", "--json")
     assert (again.code, again.data["outcome"], again.data["iterations"]) == (5, "paused", 2)
     assert made.loop("answer", "continue", "1").code == 0
@@ -213,6 +235,9 @@ def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Pat
 def test_what_an_option_said_is_not_undone_by_another_edit(tmp_path: Path) -> None:
     made = sample(tmp_path, NEVER_GOOD)
     assert started(made, "--max-iterations", "1", "--budget", "3").code == 5
+    root = made.loop("status", "--json").data["loops"][0]
+    assert root["tasks"] == {"done": 0, "total": 2, "wave": 1, "waves": 2}
+    assert (root["attempt"], root["limit"], root["status"]) == (1, 1, "paused")
     made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + "[finish]\nmerge = true\n")
     again = made.loop("resume", "--unattended", "--json")
     assert (again.code, again.data["iterations"], again.data["cost"]["budget"]) == (5, 1, 3.0)
@@ -228,48 +253,32 @@ def test_there_may_be_no_limit_of_money_and_iterations(tmp_path: Path) -> None:
     assert "the iterations are not limited; 3 failures of one task in the same way, or 25 in all, still pause" in told
 
 
-def test_status_as_data_counts_tasks_and_waves(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    assert started(made, "--max-iterations", "1").code == 5
-    root = made.loop("status", "--json").data["loops"][0]
-    assert root["tasks"] == {"done": 0, "total": 2, "wave": 1, "waves": 2}
-    assert (root["attempt"], root["limit"], root["status"]) == (1, 1, "paused")
-
-
-def test_why_a_task_does_not_run_is_explained(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    assert started(made, "--max-iterations", "2").code == 5
-    told = made.loop("explain").out
-    held_up = told[told.index("Held up:\n") : told.index("In force:")]
-    assert held_up == (
-        "Held up:\n"
-        "  T-001 is not begun: 2 of 2 iterations are used\n"
-        "  T-002 waits for T-001 (not begun)\n"
-        f"  T-001 failed its verification 2 times: check 'test' failed: `{sys.executable} check.py` ended with"
-        " exit code 1 and 1 other\n"
-        "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
-    )
-
-
-def test_what_failed_is_told_to_the_next_attempt_and_not_that_an_iteration_is_used(tmp_path: Path) -> None:
-    made = sample(tmp_path, NEVER_GOOD)
-    paused = started(made, "--max-iterations", "2")
-    assert "loop of T-001 goes on: Write one.txt; attempt 2: check 'test' failed: " in paused.err
-    assert "1 of 1 iteration is used" not in paused.err
-
-
 # --- check-ins
 
 
-@pytest.mark.parametrize(
-    ("scenario", "fit", "shape"), [(REVIEWED_WAVES, 35, "tool-review"), (EACH_TASK, 25, "colleague")]
-)
-def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path, scenario: str, fit: int, shape: str) -> None:
-    made = sample(tmp_path, scenario, "scorer", "planner")
+def looks_in(made: Sample, fit: int, shape: str) -> None:
     stopped = started(made)
     assert (stopped.code, stopped.data["fit_score"], stopped.data["shape"]) == (4, fit, shape)
     (need,) = stopped.data["needs"]
     assert (need["kind"], stopped.data["tasks"]) == ("check-in", count(1))
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    made = sample(tmp_path_factory.mktemp("unfinished"), REVIEWED_WAVES, "scorer", "planner")
+    looks_in(made, 35, "tool-review")
+    return Kept.of(made.repo.path)
+
+
+@pytest.fixture
+def unfinished(once: Kept) -> Sample:
+    """It waits for somebody to look in after its first wave."""
+    return Sample(Repository(once.restored()))
+
+
+def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path) -> None:
+    made = sample(tmp_path, EACH_TASK, "scorer", "planner")
+    looks_in(made, 25, "colleague")
     done = made.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
 
@@ -285,40 +294,36 @@ def test_a_check_in_behind_a_limit_is_shown_before_resume_goes_on(tmp_path: Path
     assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
-def test_a_check_in_that_a_raised_limit_brings_up_is_asked(tmp_path: Path) -> None:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits="[limits.workflow]\nmax_iterations = 1")
+ONE, MORE = (f"[limits.workflow]\nmax_iterations = {most}" for most in (1, 5))
+
+
+@pytest.fixture(scope="module")
+def paused_once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    made = sample(tmp_path_factory.mktemp("paused"), REVIEWED_WAVES, "scorer", "planner", limits=ONE)
     assert started(made).code == 5
-    made.repo.write("loop.toml", configured("scorer", "planner", limits="[limits.workflow]\nmax_iterations = 5"))
-    asked = made.loop("resume", "--unattended", "--json")
+    return Kept.of(made.repo.path)
+
+
+@pytest.fixture
+def paused(paused_once: Kept) -> Sample:
+    """Paused at the limit in its configuration, with a check-in behind it."""
+    return Sample(Repository(paused_once.restored()))
+
+
+def test_a_check_in_that_a_raised_limit_brings_up_is_asked(paused: Sample) -> None:
+    paused.repo.write("loop.toml", configured("scorer", "planner", limits=MORE))
+    asked = paused.loop("resume", "--unattended", "--json")
     (need,) = asked.data["needs"]
     assert (asked.code, need["kind"], need["why"]) == (4, "check-in", "1 task is done since you last looked")
-    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
+    assert paused.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
-BEGINS = ("start", CLEAR, "--unattended", "--json")
-
-
-@pytest.mark.parametrize(
-    ("dies_in", "words"),
-    [
-        ("drive.put_json", BEGINS),
-        ("answer.put", ("answer", "continue", "10")),
-        ("resume.drive_and_tell", ("resume", "--unattended")),
-    ],
-)
-def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
+def check_it_is_asked_though_it_dies_in(
+    made: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
 ) -> None:
-    one, more = (f"[limits.workflow]\nmax_iterations = {most}" for most in (1, 5))
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=more if words == BEGINS else one)
-
     def killed(*_: object) -> None:
         raise SystemExit(137)
 
-    if words != BEGINS:
-        assert started(made).code == 5
-    if words[0] == "resume":
-        made.repo.write("loop.toml", configured("scorer", "planner", limits=more))
     with monkeypatch.context() as patched:
         patched.setattr(f"loopwright.cli.{dies_in}", killed)
         with pytest.raises(SystemExit):
@@ -330,30 +335,47 @@ def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_show
     assert list((made.repo.path / ".loop" / "shown").iterdir()) == []
 
 
-def test_what_shows_the_history_has_not_shown_the_check_in(tmp_path: Path) -> None:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
-    assert started(made).code == 4
-    for file in (made.repo.path / ".loop" / "shown").iterdir():
+def test_a_check_in_is_asked_where_whoever_began_died_before_it_was_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=MORE)
+    check_it_is_asked_though_it_dies_in(made, monkeypatch, "drive.put_json", ("start", CLEAR, "--unattended", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("dies_in", "words", "limits"),
+    [
+        ("answer.put", ("answer", "continue", "10"), ONE),
+        ("resume.drive_and_tell", ("resume", "--unattended"), MORE),
+    ],
+    ids=["answer", "resume"],
+)
+def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
+    paused: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...], limits: str
+) -> None:
+    paused.repo.write("loop.toml", configured("scorer", "planner", limits=limits))
+    check_it_is_asked_though_it_dies_in(paused, monkeypatch, dies_in, words)
+
+
+def test_what_shows_the_history_has_not_shown_the_check_in(unfinished: Sample) -> None:
+    for file in (unfinished.repo.path / ".loop" / "shown").iterdir():
         file.unlink()  # as if its controller had died before it was printed
-    assert made.loop("answer", "history").code == 0
-    assert made.loop("resume", "--unattended").code == 4
+    assert unfinished.loop("answer", "history").code == 0
+    assert unfinished.loop("resume", "--unattended").code == 4
 
 
-def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:
+def test_the_persons_word_on_the_shape_stands_above_the_score_and_what_nobody_confirms_counts_for_nothing(
+    tmp_path: Path,
+) -> None:
     made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
+    learned(made)
     done = started(made, "--shape", "tool")
     assert (done.code, done.data["fit_score"], done.data["shape"]) == (0, 35, "tool")
+    assert "Nobody is there to confirm that this holds here too, so the agents are not told of it." in done.err
     assert "The shape was taken without asking (fit 35" in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
 
 
 # --- one that is not finished
-
-
-@pytest.fixture
-def unfinished(tmp_path: Path) -> Sample:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
-    assert started(made).code == 4
-    return made
 
 
 def ids(made: Sample) -> list[str]:
@@ -379,10 +401,11 @@ def test_beside_one_that_runs_no_other_is_begun_and_nobody_is_told_to_go_on_with
     asyncio.run(project.store.close())
 
 
-@pytest.mark.parametrize("words", [["--resume"], []])
+@pytest.mark.parametrize("words", [["resume"], ["start", "--resume"], ["start"]])
 def test_it_is_gone_on_with(unfinished: Sample, words: list[str]) -> None:
-    done = unfinished.loop("start", *words, "--unattended", "--json")
+    done = unfinished.loop(*words, "--unattended", "--json")
     assert (done.code, done.data["outcome"], [done.data["loop"]]) == (0, "complete", ids(unfinished))
+    assert done.data["tasks"] == count(2)
 
 
 def test_beginning_anew_cancels_it_and_keeps_its_files(unfinished: Sample) -> None:
@@ -423,70 +446,3 @@ def test_a_cost_that_no_agent_said_is_marked_wherever_it_is_told(tmp_path: Path)
     assert "Cost: ~$0.25/$25" in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
     assert ", ~$0.25\n" in made.loop("log", "--loop", part["id"]).out
     assert "\nCost: ~$0.25 of $25.00\n" in made.loop("cancel").out
-
-
-# --- beforehand
-
-
-def test_what_would_be_done_is_said_and_nothing_is_created(tmp_path: Path) -> None:
-    made = sample(tmp_path)
-    told = made.loop("start", CLEAR, "--dry-run", "--max-iterations", "unlimited", "--budget", "none")
-    assert (told.code, told.err) == (0, "")
-    lines = told.out.splitlines()
-    assert lines[:7] == [
-        "Would start a workflow: Write one.txt and two.txt within 1 day",
-        '  outcome      2/2  measurable by "within 1"',
-        '  scope        2/2  an exact target, "one.txt"',
-        '  constraints  2/2  an explicit limit, "must not"',
-        '  success      2/2  tests, by "tests", and a list of what has to hold',
-        '  done         2/2  a definite event, "Done when"',
-        "  spec         10/10, fit 65: tool",
-    ]
-    assert lines[-4:] == [
-        "  roles        planner: asked instead of these rules",
-        "  limits       unlimited iterations, budget none",
-        "  cost         ~$0.00, if every task passes at once",
-        "Nothing was created.",
-    ]
-    assert not (made.repo.path / ".loop").exists()
-
-
-def test_what_would_be_asked_is_said_as_data(tmp_path: Path) -> None:
-    made = sample(tmp_path, BOTH, "critic")
-    told = made.loop("start", "Make it better", "--dry-run", "--json").data
-    assert (told["spec_score"], told["fit_score"], told["shape"], told["dry_run"]) == (0, 0, "blocked", True)
-    assert [each["score"] for each in told["scores"]] == [0, 0, 0, 0, 0]
-    assert (len(told["questions"]), told["waves"], told["roles"]) == (5, [["T-001"]], [])
-    assert not (made.repo.path / ".loop").exists()
-
-
-# --- mistakes
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "part"),
-    [
-        (["--unattended"], 2, 'the request is empty; write `loop start "what is to be done"`'),
-        (["  "], 2, "the request is empty"),
-        (["make", "it", "better"], 2, "the request belongs in quotes: `loop start 'make it better'`"),
-        (["x" * 70_000], 2, "the request is larger than 64 KiB"),
-        (["x", "--request-file", "y"], 2, "give the request as an argument or with --request-file, not both"),
-        (["--request-file", "gone.md"], 2, "--request-file gone.md: No such file"),
-        (["x", "--shape", "round"], 2, "'round' is not one of 'tool', 'tool-review', 'colleague'"),
-        (["--resume", "--fresh"], 2, "--resume goes on with what is there and --fresh begins anew; give one of them"),
-        (["x", "--resume"], 2, "leave the request out, or give --fresh"),
-        (["--resume"], 2, "there is no workflow to go on with"),
-        (["x", "--max-iterations", "0"], 2, "is not a whole number from 1 to 100000, or `unlimited`; see"),
-        (["x", "--budget", "-1"], 2, "is not an amount of money from 0 to 1000000, or `none`; see"),
-        (["x", "--task-list", "old"], 2, "'old' is not one of 'new', 'resume', 'session-only'"),
-        (["x", "--allow", "../y"], 2, "--allow"),
-    ],
-)
-def test_words_that_make_no_sense_are_one_sentence(tmp_path: Path, words: list[str], code: int, part: str) -> None:
-    made = sample(tmp_path)
-    one_sentence(made.loop("start", *words), code, part)
-    assert not (made.repo.path / ".loop").exists()
-
-
-def test_without_a_configuration_nothing_begins(repo: Repository) -> None:
-    one_sentence(loop(repo.path, "start", "x"), 2, "loop.toml: not found", "loop setup")

@@ -1,7 +1,6 @@
 """`loop start` with somebody at the terminal: what is asked before the work, on the way, and about findings."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from loopwright.app.starts.workflow.task_list import LIST_ID
 from tests.cli.projects import Sample
 from tests.cli.test_held_back import AtTerminal
 from tests.cli.test_start import REVIEWED_WAVES
-from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, SECOND, TWO_TASKS, sample, started
+from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, SECOND, TWO_TASKS, learned, sample, started
 
 pytestmark = pytest.mark.unmeasured
 
@@ -58,37 +57,9 @@ result = { status = "done" }
 """
 
 
-def learned(made: Sample) -> None:
-    """Something that was learned here yesterday about writing such texts."""
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
-    lesson = {
-        "ts": moment,
-        "context": "Write one.txt",
-        "discovery": "one.txt must begin with good",
-        "confidence": 0.9,
-        "applies_to": ["one.txt"],
-    }
-    made.repo.write(".loop/learnings/discoveries.jsonl", json.dumps(lesson) + "\n")
-
-
 def state(made: Sample) -> dict[str, object]:
     found: dict[str, object] = json.loads((made.repo.path / ".loop" / "workflow-state.json").read_text())
     return found
-
-
-def test_how_far_it_may_go_is_asked_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(LIST_ID, raising=False)
-    made = sample(tmp_path)
-    person = AtTerminal(made, "start", CLEAR, "--json")
-    person.until("Task list? (new, session-only) [new]:")
-    person.types("\n")
-    person.until("Iterations at most? (10, 25, 50, unlimited) [25]:")
-    person.types("unlimited\n")
-    person.until("Budget in USD? (10, 25, 50, none) [25]:")
-    person.types("50\n")
-    code, out = person.ends()
-    assert (code, json.loads(out)["cost"]["budget"]) == (0, 50.0)
-    assert "iterations used: 2 of unlimited" in made.loop("explain").out
 
 
 def test_a_task_list_that_is_named_may_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,37 +70,35 @@ def test_a_task_list_that_is_named_may_be_resumed(tmp_path: Path, monkeypatch: p
     assert person.ends()[0] == 130
 
 
-def test_what_the_command_says_is_not_asked(tmp_path: Path) -> None:
-    made = sample(tmp_path)
-    flags = ("--task-list", "new", "--max-iterations", "10", "--budget", "none")
-    person = AtTerminal(made, "start", CLEAR, "--json", *flags)
-    code, out = person.ends()
-    assert (code, json.loads(out)["cost"]["budget"]) == (0, None)
+def begun_with_what_was_learned(made: Sample, confirmed: str) -> AtTerminal:
+    learned(made)
+    person = AtTerminal(made, "start", CLEAR, "--json")
+    person.until("Task list? (new, session-only) [new]:")
+    person.types("\n")
+    person.until("Iterations at most? (10, 25, 50, unlimited) [25]:")
+    person.types("unlimited\n")
+    person.until("Budget in USD? (10, 25, 50, none) [25]:")
+    person.types("50\n")
+    person.until("From an earlier run here, ")
+    person.until(", what was found out: one.txt must begin with good")
+    person.until("Shall the agents be told that this holds here too? [y/N]:")
+    person.types(confirmed)
+    return person
 
 
-def test_what_was_learned_is_shown_and_counts_when_it_is_confirmed(tmp_path: Path) -> None:
-    flags = ("--task-list", "new", "--max-iterations", "10", "--budget", "10", "--json")
+def test_before_it_begins_how_far_it_may_go_is_asked_and_what_was_learned_counts_when_it_is_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(LIST_ID, raising=False)
     fits = []
     for name, said in (("a", "y\n"), ("b", "n\n")):
         made = sample(tmp_path / name)
-        learned(made)
-        person = AtTerminal(made, "start", CLEAR, *flags)
-        person.until("From an earlier run here, ")
-        person.until(", what was found out: one.txt must begin with good")
-        person.until("Shall the agents be told that this holds here too? [y/N]:")
-        person.types(said)
-        code, out = person.ends()
+        code, out = begun_with_what_was_learned(made, said).ends()
         assert (code, state(made)["recall_surfaced"]) == (0, ["one.txt must begin with good"])
+        assert json.loads(out)["cost"]["budget"] == 50.0
+        assert "iterations used: 2 of unlimited" in made.loop("explain").out
         fits.append(json.loads(out)["fit_score"])
     assert fits == [67, 65]
-
-
-def test_unattended_what_was_learned_is_shown_and_counts_for_nothing(tmp_path: Path) -> None:
-    made = sample(tmp_path)
-    learned(made)
-    done = started(made)
-    assert (done.code, done.data["fit_score"]) == (0, 65)
-    assert "Nobody is there to confirm that this holds here too, so the agents are not told of it." in done.err
 
 
 def test_the_shape_is_shown_and_confirmed_below_a_fit_of_forty(tmp_path: Path) -> None:
@@ -171,10 +140,11 @@ def test_whoever_begins_another_is_asked_about_the_one_that_is_not_finished(tmp_
     assert resumes.ends()[0] == 0
 
 
-def test_a_plain_run_needs_nobody(tmp_path: Path) -> None:
+def test_what_the_command_says_is_not_asked_and_a_plain_run_needs_nobody(tmp_path: Path) -> None:
     made = sample(tmp_path, BOTH)
-    flags = ("--task-list", "session-only", "--max-iterations", "25", "--budget", "25")
+    flags = ("--task-list", "session-only", "--max-iterations", "25", "--budget", "none")
     person = AtTerminal(made, "start", CLEAR, *flags)
     code, out = person.ends()
     assert (code, "Complete after 2 iterations." in out) == (0, True)
     assert "> " not in person.screen
+    assert made.loop("status", "--json").data["loops"][0]["cost"]["budget"] is None

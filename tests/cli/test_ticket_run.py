@@ -9,6 +9,8 @@ from loopwright.app.starts.tickets.ticket_text import read_ticket
 from loopwright.loops.tickets.earlier import Attempt, FeedbackRow
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder, texts, ticketed
+from tests.kept import Kept
+from tests.repository import Repository
 from tests.test_schemas import mistakes
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("kills")]
@@ -26,7 +28,7 @@ def run(sample: Sample, *words: str, code: int = 0) -> Done:
     return done
 
 
-def test_a_good_ticket_is_approved_at_once_and_lands_on_a_branch_of_its_own(tmp_path: Path) -> None:
+def test_a_good_ticket_is_approved_at_once_on_a_branch_of_its_own_and_not_run_again(tmp_path: Path) -> None:
     sample = ticketed(tmp_path / "repo", creates())
     began(sample)
     data = run(sample).data
@@ -44,13 +46,20 @@ def test_a_good_ticket_is_approved_at_once_and_lands_on_a_branch_of_its_own(tmp_
     assert list(texts(folder(sample, "completed"))) == ["TICKET-s-001.md"]
     assert not folder(sample, "active").exists()
     assert not (sample.repo.path / "result.txt").exists()
+    check_it_is_over(sample, data["loop"])
 
 
-def test_merged_it_is_in_the_persons_tree(tmp_path: Path) -> None:
-    sample = ticketed(tmp_path / "repo", creates())
-    began(sample)
-    assert run(sample, "--merge").data["merged_into"] == "main"
-    assert (sample.repo.path / "result.txt").read_text() == "good"
+def check_it_is_over(sample: Sample, loop: str) -> None:
+    kept = sample.repo.path / ".loop" / "tickets" / "queue"
+    assert run(sample, "s", code=3).data["error"] == (
+        f"session s is over (complete, loop {loop}); make a new ticket with `loop ticket new`"
+    )
+    shutil.copy(kept / ".activated" / f"{loop}.md", kept / "TICKET-s.md")
+    again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
+    assert "this very ticket was done before" in again.data["error"]
+    assert run(sample, "nothing", code=2).data["error"] == (
+        "there is no ticket or session 'nothing'; `loop ticket list` shows them"
+    )
 
 
 SEED = (
@@ -67,7 +76,7 @@ SEED = (
 CRITERIA = ("Test Coverage", "Names", "Pages", "Four", "Five", "Six", "Seven", "Eight")
 
 
-def test_the_two_tickets_of_the_seed(tmp_path: Path) -> None:
+def test_the_two_tickets_of_the_seed_and_their_files_as_they_stand(tmp_path: Path) -> None:
     """Six of ten aspects: one check and five criteria pass, two aspects of coverage and two criteria do not."""
     sample = ticketed(tmp_path / "repo", creates(summary="a first go"), finds(*SEED, attempt=1))
     began(sample, *CRITERIA)
@@ -92,12 +101,6 @@ def test_the_two_tickets_of_the_seed(tmp_path: Path) -> None:
             ("Error paths tested", "2 of 6 tested", 0.33),
         )
     ]
-
-
-def test_the_files_of_the_seed_as_they_stand(tmp_path: Path) -> None:
-    sample = ticketed(tmp_path / "repo", creates(), finds(*SEED, attempt=1))
-    began(sample, *CRITERIA)
-    run(sample)
     text = texts(folder(sample, "completed"))["TICKET-s-002.md"]
     for part in (
         'title: "[Iteration 2/5] Make it good"\n',
@@ -112,10 +115,16 @@ def test_the_files_of_the_seed_as_they_stand(tmp_path: Path) -> None:
         assert part in text
 
 
-def test_what_is_rendered_later_is_what_was_written_then(tmp_path: Path) -> None:
+def test_an_approved_session_is_told_with_every_ticket_and_rendered_later_as_it_was_then(tmp_path: Path) -> None:
     sample = ticketed(tmp_path / "repo", creates("bad", attempt=1), creates())
-    began(sample)
-    run(sample)
+    began(sample, "it is good")
+    loop = run(sample).data["loop"]
+    lines = sample.loop("log", "--json").out
+    assert "ROUTE_BACK: TICKET-s-001" in lines
+    shown = sample.loop("cancel", "--loop", loop)
+    assert shown.code == 3
+    status = sample.loop("status", "--json").data["loops"][0]
+    assert (status["kind"], status["task"], status["attempt"], status["limit"]) == ("tickets", "Make it good", 2, 5)
     before = texts(folder(sample, "completed"))
     observed = {file.name: file.read_text() for file in (sample.repo.path / ".loop" / "observer").glob("*.jsonl")}
     assert (len(before), sorted(observed)) == (2, ["iterations.jsonl", "violations.jsonl"])
@@ -126,16 +135,27 @@ def test_what_is_rendered_later_is_what_was_written_then(tmp_path: Path) -> None
     assert {Path(name).name: (sample.repo.path / name).read_text() for name in written[2:]} == observed
 
 
-def test_answers_and_resumes_write_the_same_files_as_the_log(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    steps = (creates("bad", attempt=1), creates("good"))
+    return Kept.of(escalated(tmp_path_factory.mktemp("stopped") / "repo", *steps).repo.path)
+
+
+@pytest.fixture
+def stopped(once: Kept) -> Sample:
+    """A session that waits for a person after its first ticket; the next one is good."""
+    return Sample(Repository(once.restored()))
+
+
+def test_answers_and_resumes_write_the_same_files_as_the_log(stopped: Sample) -> None:
     """Each command knows only a part of the log at first hand."""
-    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates("good"))
-    sample.loop("answer", "history")
-    sample.loop("answer", "continue")
-    assert sample.loop("resume").code == 0
-    before = texts(folder(sample, "completed"))
-    shutil.rmtree(folder(sample, "completed"))
-    sample.loop("render")
-    assert texts(folder(sample, "completed")) == before
+    stopped.loop("answer", "history")
+    stopped.loop("answer", "continue")
+    assert stopped.loop("resume").code == 0
+    before = texts(folder(stopped, "completed"))
+    shutil.rmtree(folder(stopped, "completed"))
+    stopped.loop("render")
+    assert texts(folder(stopped, "completed")) == before
 
 
 def test_a_session_that_is_never_right_escalates_at_its_last_ticket(tmp_path: Path) -> None:
@@ -174,51 +194,26 @@ def test_a_person_reads_why_it_stopped(tmp_path: Path) -> None:
     assert 'loop answer split --text "AC-1; AC-2"' in out
 
 
-def test_an_approved_session_is_told_with_every_ticket(tmp_path: Path) -> None:
-    sample = ticketed(tmp_path / "repo", creates("bad", attempt=1), creates())
-    began(sample, "it is good")
-    loop = run(sample).data["loop"]
-    lines = sample.loop("log", "--json").out
-    assert "ROUTE_BACK: TICKET-s-001" in lines
-    shown = sample.loop("cancel", "--loop", loop)
-    assert shown.code == 3
-    status = sample.loop("status", "--json").data["loops"][0]
-    assert (status["kind"], status["task"], status["attempt"], status["limit"]) == ("tickets", "Make it good", 2, 5)
-
-
-def test_the_oldest_that_is_under_way_goes_on_before_the_queue(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates())
-    assert sample.loop("ticket", "new", "Another", "--session", "other").code == 0
-    sample.loop("answer", "continue")
-    assert run(sample).data["session"] == "s"
-    assert run(sample).data["session"] == "other"
-    done = run(sample, code=2)
+def test_the_oldest_that_is_under_way_goes_on_before_the_queue(stopped: Sample) -> None:
+    assert stopped.loop("ticket", "new", "Another", "--session", "other").code == 0
+    stopped.loop("answer", "continue")
+    assert run(stopped).data["session"] == "s"
+    assert run(stopped).data["session"] == "other"
+    done = run(stopped, code=2)
     assert done.data["error"] == "there is no ticket to be done; make one with `loop ticket new TITLE`"
 
 
 @pytest.mark.parametrize("name", ["b", "TICKET-b-001", "TICKET-b", ".loop/tickets/queue/TICKET-b.md"])
-def test_a_ticket_is_run_by_its_session_its_id_or_its_file(tmp_path: Path, name: str) -> None:
+def test_a_ticket_is_run_by_its_session_its_id_or_its_file_and_merged_it_is_in_the_persons_tree(
+    tmp_path: Path, name: str
+) -> None:
     sample = ticketed(tmp_path / "repo", creates())
     for session in ("a", "b"):
         sample.loop("ticket", "new", "Make it good", "--session", session)
-    assert run(sample, name).data["session"] == "b"
+    data = run(sample, name, "--merge").data
+    assert (data["session"], data["merged_into"]) == ("b", "main")
+    assert (sample.repo.path / "result.txt").read_text() == "good"
     assert [each["session"] for each in sample.loop("ticket", "list", "--json").data["queue"]] == ["a"]
-
-
-def test_what_is_over_is_not_run_again(tmp_path: Path) -> None:
-    sample = ticketed(tmp_path / "repo", creates())
-    began(sample)
-    loop = run(sample).data["loop"]
-    kept = sample.repo.path / ".loop" / "tickets" / "queue"
-    assert run(sample, "s", code=3).data["error"] == (
-        f"session s is over (complete, loop {loop}); make a new ticket with `loop ticket new`"
-    )
-    shutil.copy(kept / ".activated" / f"{loop}.md", kept / "TICKET-s.md")
-    again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
-    assert "this very ticket was done before" in again.data["error"]
-    assert run(sample, "nothing", code=2).data["error"] == (
-        "there is no ticket or session 'nothing'; `loop ticket list` shows them"
-    )
 
 
 def test_a_new_ticket_of_a_session_that_is_over_goes_on_with_its_numbers(tmp_path: Path) -> None:
@@ -232,12 +227,11 @@ def test_a_new_ticket_of_a_session_that_is_over_goes_on_with_its_numbers(tmp_pat
     assert read_ticket(folder(sample, "completed") / "TICKET-s-003.md").max == 3
 
 
-def test_a_session_that_is_under_way_takes_no_second_ticket_and_no_new_limits(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
-    sample.loop("ticket", "new", "Another", "--session", "s")
-    again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
+def test_a_session_that_is_under_way_takes_no_second_ticket_and_no_new_limits(stopped: Sample) -> None:
+    stopped.loop("ticket", "new", "Another", "--session", "s")
+    again = run(stopped, ".loop/tickets/queue/TICKET-s.md", code=3)
     assert "session s is under way as loop" in again.data["error"]
-    assert "--max, --merge and --allow are for a new one" in run(sample, "s", "--max", "9", code=2).data["error"]
+    assert "--max, --merge and --allow are for a new one" in run(stopped, "s", "--max", "9", code=2).data["error"]
 
 
 def test_a_dry_run_says_who_would_do_it_and_makes_nothing(tmp_path: Path) -> None:
@@ -267,9 +261,8 @@ def test_work_that_is_not_committed_is_said_to_be_unseen_by_a_new_session(tmp_pa
     ]
 
 
-def test_a_dry_run_of_what_is_under_way(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
-    data = run(sample, "--dry-run").data
+def test_a_dry_run_of_what_is_under_way(stopped: Sample) -> None:
+    data = run(stopped, "--dry-run").data
     assert (data["where"], data["ticket"], data["max"]) == ("active", "TICKET-s-001", 1)
 
 
@@ -318,11 +311,10 @@ result = { status = "done", verdict = "pass" }
     assert "The judge says: name it well" in rework
 
 
-def test_full_clean_up_leaves_no_ticket_of_the_session(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
-    assert sample.loop("cancel", "--cleanup", "full_cleanup").code == 0
-    assert not folder(sample, "active").exists()
-    assert [each["status"] for each in sample.loop("ticket", "list", "--json").data["cancelled"]] == ["blocked"]
+def test_full_clean_up_leaves_no_ticket_of_the_session(stopped: Sample) -> None:
+    assert stopped.loop("cancel", "--cleanup", "full_cleanup").code == 0
+    assert not folder(stopped, "active").exists()
+    assert [each["status"] for each in stopped.loop("ticket", "list", "--json").data["cancelled"]] == ["blocked"]
 
 
 def test_a_criterion_that_is_shown_to_be_unmet_is_never_approved(tmp_path: Path) -> None:

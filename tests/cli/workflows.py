@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from pathlib import Path
 
 from tests.cli.projects import Done, Sample
@@ -105,3 +106,16 @@ def sample(path: Path, scenario: str = BOTH, *roles: str, limits: str = "") -> S
 
 def started(made: Sample, *argv: str, request: str = CLEAR, **environ: str) -> Done:
     return made.loop("start", request, "--unattended", "--json", *argv, **environ)
+
+
+def learned(made: Sample) -> None:
+    """Something that was learned here yesterday about writing such texts."""
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 86_400))
+    lesson = {
+        "ts": moment,
+        "context": "Write one.txt",
+        "discovery": "one.txt must begin with good",
+        "confidence": 0.9,
+        "applies_to": ["one.txt"],
+    }
+    made.repo.write(".loop/learnings/discoveries.jsonl", json.dumps(lesson) + "\n")

@@ -50,12 +50,21 @@ def merged(tmp_path_factory: pytest.TempPathFactory) -> Ends:
 
 
 @pytest.fixture(scope="module")
-def continued(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ends, Ends]:
-    """How it stands when it asks a person, and how it ends after the answer."""
-    scene = killable_tickets(tmp_path_factory.mktemp("whole"))
+def asking(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept, Ends]:
+    """The session that asks a person, and how it stands then."""
+    folder = tmp_path_factory.mktemp("asking") / "scene"
+    scene = killable_tickets(folder)
     asked = uninterrupted(scene, "last ticket", UNTIL_ASKED)
     assert (sorted(asked["tickets"]["active"]), asked["state"]["course"]["station"]) == (["001"], "ESCALATED")
-    return asked, uninterrupted(scene, "continued", ON_APPENDS)
+    return scene, Kept.of(folder), asked
+
+
+@pytest.fixture(scope="module")
+def continued(asking: tuple[Scene, Kept, Ends]) -> Ends:
+    """How it ends after the answer."""
+    scene, kept, _ = asking
+    kept.restored()
+    return uninterrupted(scene, "continued", ON_APPENDS)
 
 
 def killed(scene: Scene, what: str, at: int | str, when: str) -> Witness:
@@ -102,13 +111,13 @@ def until_asked() -> list[tuple[int, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("at", "when"), some_of(until_asked()))
 def test_a_session_killed_before_it_asks_stops_at_the_same_question(
-    tmp_path: Path, continued: tuple[Ends, Ends], at: int, when: str
+    tmp_path: Path, asking: tuple[Scene, Kept, Ends], at: int, when: str
 ) -> None:
     scene = killable_tickets(tmp_path)
     said = resumed(scene, killed(scene, "last ticket", at, when), code=4)
     assert (said.json["outcome"], said.json["verdict"]) == ("escalated", "ESCALATE")
     assert runs_of(scene) == RUNS[:3]
-    assert end_of_session(scene) == continued[0]
+    assert end_of_session(scene) == asking[2]
 
 
 def after_the_answer() -> list[tuple[int, str]]:
@@ -121,21 +130,12 @@ def after_the_answer() -> list[tuple[int, str]]:
 ON = range(1, ON_APPENDS + 1)
 
 
-@pytest.fixture(scope="module")
-def asking(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept]:
-    """The session that asks a person."""
-    folder = tmp_path_factory.mktemp("asking") / "scene"
-    scene = killable_tickets(folder)
-    assert run_and_die(scene, "last ticket", 0, "never").returncode == 0
-    return scene, Kept.of(folder)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("at", "when"), some_of(after_the_answer()))
 def test_a_session_killed_after_the_answer_ends_as_if_nothing_had_happened(
-    asking: tuple[Scene, Kept], continued: tuple[Ends, Ends], at: int, when: str
+    asking: tuple[Scene, Kept, Ends], continued: Ends, at: int, when: str
 ) -> None:
-    scene, kept = asking
+    scene, kept, _ = asking
     kept.restored()
     witness = killed(scene, "continued", at, when)
     if (at, when) == (1, "before"):  # nothing was heard, so it is said again
@@ -143,7 +143,7 @@ def test_a_session_killed_after_the_answer_ends_as_if_nothing_had_happened(
     resumed(scene, witness)
     assert runs_of(scene) == RUNS
     assert landings(scene) == ["main"]
-    assert end_of_session(scene) == continued[1]
+    assert end_of_session(scene) == continued
 
 
 @pytest.mark.slow

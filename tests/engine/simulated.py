@@ -135,7 +135,7 @@ class SimulatedWorkspace:
 
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         files = self.repo.files(commit)
-        return tuple(Content(path=path, object=_name(sorted(files.get(path, ())))) for path in paths)
+        return tuple(Content(path=path, object=_name(sorted(files[path])) if path in files else "") for path in paths)
 
     async def texts(self, commit: Commit, paths: tuple[str, ...], limit: int) -> tuple[str | None, ...]:
         files = self.repo.files(commit)

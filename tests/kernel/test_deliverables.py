@@ -2,7 +2,15 @@ from typing import get_args
 
 import pytest
 
-from loopwright.kernel.deliverables import FileDemand, FileFault, Format, fault_of, faults_in, placeholder_in
+from loopwright.kernel.deliverables import (
+    LARGEST_FILE,
+    FileDemand,
+    FileFault,
+    Format,
+    fault_of,
+    faults_in,
+    placeholder_in,
+)
 
 GOOD = "# Title\n\nWhat it is.\n"
 EMPTY = "it is empty: it has only headings, frontmatter or comments"
@@ -165,16 +173,37 @@ def test_a_long_line_of_traps_is_read_quickly() -> None:
         assert isinstance(fault("# Title\n" + piece * 20_000), str)
 
 
+MARKED = "line 2 still has git's mark of a conflict"
+UNSEEN = "it cannot be looked at for what is undecided (it is no text, or too large): a person decides it"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         (None, ""),
         ("", ""),
-        ("x = 1  # TODO\n=======\n", ""),
-        ("    <<<<<<< quoted\n", ""),
-        ("one\n<<<<<<< ours\ntwo\n", "line 2 still has git's mark of a conflict"),
-        ("one\r\n>>>>>>>\r\n", "line 2 still has git's mark of a conflict"),
+        ("x = 1  # TODO\n========\n", ""),
+        ("    <<<<<<< quoted\n    =======\n", ""),
+        ("one\n<<<<<<< ours\ntwo\n", MARKED),
+        ("one\r\n>>>>>>>\r\n", MARKED),
+        ("one\n=======\ntwo\n", MARKED),
+        ("one\r\n=======", MARKED),
+        ("\x89PNG\r\n\0", UNSEEN),
+        ("caf\ufffd\n", UNSEEN),
+        ("\0\n=======\n", MARKED),
     ],
 )
 def test_of_what_two_sides_changed_only_the_marks_are_looked_for(text: str | None, expected: str) -> None:
     assert fault(text, "merged") == expected
+
+
+def test_what_is_too_large_is_not_taken_for_decided() -> None:
+    almost = "x" * (LARGEST_FILE - 1)
+    assert [fault(f"{almost}{end}", "merged") for end in ("x", "xx", "\u00e4")] == ["", UNSEEN, UNSEEN]
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/INDEX.RST"])
+def test_what_underlines_a_heading_is_no_mark_by_itself(path: str) -> None:
+    demand = FileDemand(path=path, format="merged")
+    assert fault_of(demand, "Heading\n=======\n") == ""
+    assert fault_of(demand, "Heading\n>>>>>>> theirs\n=======\n") == MARKED

@@ -6,7 +6,7 @@ from loopwright.kernel.model import Change
 from loopwright.kernel.risks import AddedText, Risk, risks_in
 from loopwright.loops.lifecycle.gate_rules import BUILT_IN, rules
 
-CODE = "src/shop/cart.py"
+CODE, SCRIPT = "src/shop/cart.py", "web/src/cart.ts"
 
 
 def found(path: str, *lines: str, own: tuple[tuple[str, tuple[str, ...]], ...] = ()) -> tuple[Risk, ...]:
@@ -27,6 +27,7 @@ PATHS = {
     ("architecture", "containers"): (
         *("Dockerfile", "api/Dockerfile.prod", "web.dockerfile", "docker-compose.yml", "compose.override.yaml"),
         *("deploy/k8s/app.yaml", "charts/shop/values.yaml", "helm/Chart.yaml", "base/kustomization.yaml"),
+        *("docs/docker-compose.yml", "docs/k8s/prod.yaml", "docs/howto/helm/values.json"),
     ),
     ("architecture", "configuration"): ("config/app.py", "configs/prod.yaml", "src/shop/config/logging.yaml"),
     ("architecture", "dependencies"): (
@@ -87,6 +88,7 @@ UNLIKE_PATHS = (
     *("src/integral.py", "src/externals.py", "src/hooks.py", "src/apiary.py", "src/client.py", "src/internal/a.py"),
     *("tests/integration/test_cart.py", "tests/external/test_feed.py"),
     *("docs/auth/howto.md", "SECURITY.md", "docs/systems/s-1/DEPLOY.md", "migrations/README.md", "docs/config/a.yaml"),
+    *("docs/k8s/README.md", "docs/openapi.json", "docs/charts/sales.json"),
 )
 WORDS = {
     ("security", "access"): (
@@ -141,12 +143,21 @@ WORDS = {
             "subprocess.run(['curl', u])",
             "import \uff48ttpx",
         ),
+        *("from socket import create_connection", "import ftplib, telnetlib", "from xmlrpc.client import ServerProxy"),
+        *("from smtplib import SMTP", "c = http.client.HTTPConnection(h)", "await asyncio.open_connection(h, 80)"),
+        *("os.system('curl https://x.y')", "curl $URL | sh", "RUN wget -q x.y/z", "subprocess.run(f'curl {u}', x)"),
+        *("subprocess.run(['/usr/bin/wget', u])", "Popen('cd a && curl ' + u)", "\tcurl host", "x=$(curl x.y)"),
+    ),
+    ("external", "calls of a browser"): (
+        *("const r = await fetch(url)", "return window.fetch (url);", "  fetch(`${base}/x`)", "const get = fetch;"),
+        *("x(globalThis.fetch(u))", "navigator.sendBeacon(u)", "fetch?.(u)"),
     ),
     ("external", "services of others"): (
         *("import boto3", "stripe.Charge.create(x)", "from twilio.rest import Client", "const s = require('stripe')"),
         *("import { S3 } from '@aws-sdk/client-s3'", "import openai", "from google.cloud import storage"),
     ),
 }
+FILES = {("external", "calls of a browser"): SCRIPT}  # others: in all code
 UNLIKE_WORDS = (
     *("author = 'me'", "authored_by = author", "tokenize(text)", "Tokenizer()", "max_tokens = 5", "secretary = 1"),
     *(
@@ -178,6 +189,13 @@ UNLIKE_WORDS = (
     ),
     *("# from requests of users", "row.stripe.color", "http_status = 200", "httpxx", "use stripe pattern", "git fetch"),
     *(".stripe.wide {", "channel = grpc_like()"),
+    *("websocket_like = 1", "# a socket in the wall", "plug = socket", "from shop.socket import plug", "curly = 1"),
+    *("raise Missing('curl is not installed')", "hair.curl(x)", "# as curl and wget do", "# coding: utf-8"),
+    *("# fetch the results", "def fetch(key):"),
+)
+UNLIKE_SCRIPTS = (
+    *("prefetch(items)", "this.fetch(id)", "// fetch the results", "refetch (x)", "cache.fetch(key)", "$fetch = 1"),
+    *("function fetch(id) {", "const fetched = 1", "x = fetches;"),
 )
 
 
@@ -193,12 +211,15 @@ def test_a_path_that_only_looks_alike_calls_for_none(path: str) -> None:
 
 @pytest.mark.parametrize(("gate", "rule", "line"), [(*row, line) for row, lines in WORDS.items() for line in lines])
 def test_a_word_calls_for_its_gate(gate: str, rule: str, line: str) -> None:
-    assert (gate, rule, 1) in {(risk.gate, risk.rule, risk.line) for risk in found(CODE, line)}
+    assert (gate, rule, 1) in {(risk.gate, risk.rule, risk.line) for risk in found(FILES.get((gate, rule), CODE), line)}
 
 
-@pytest.mark.parametrize("line", UNLIKE_WORDS)
-def test_a_word_that_only_looks_alike_calls_for_none(line: str) -> None:
-    assert gates(CODE, line) == {}
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [*((CODE, line) for line in UNLIKE_WORDS), *((SCRIPT, line) for line in UNLIKE_SCRIPTS)],
+)
+def test_a_word_that_only_looks_alike_calls_for_none(path: str, line: str) -> None:
+    assert gates(path, line) == {}
 
 
 def test_every_rule_has_its_rows() -> None:
@@ -279,6 +300,8 @@ def test_a_wrong_password_is_refused(client):
     "docs/guide/auth.md": "How access works, with tokens and secrets.\n",
     "docs/systems/cart/VALIDATION.md": "## Security\nNo secret, no password, no CREATE TABLE users.\n",
     "uv.lock": 'hash = "sha256:0123"\n',
+    "docs/guide/results.md": "Fetch the results: `curl https://x.y`, or open a socket and `fetch(url)`.\n",
+    "docs/openapi.yaml": "security:\n  - bearer: []\n",
     "CHANGELOG.md": "- passwords are stored with bcrypt\n",
     "Makefile": "test:\n\tpytest -q\n",
 }
@@ -295,6 +318,10 @@ def test_ordinary_changes_call_for_nothing(path: str) -> None:
         ("docs/conf.py", True),
         ("docs/systems/sys-001/impl.py", True),
         ("src/shop/changes", True),
+        ("web/pages/cart.mdx", True),
+        ("docs/k8s/job.yaml", True),
+        ("docs/compose.yml", True),
+        ("docs/howto.yaml", False),
         ("docs/systems/sys-001/SECURITY.md", False),
         ("docs/guide.md", False),
         ("CHANGES", False),
@@ -304,3 +331,30 @@ def test_code_is_looked_into_wherever_it_lies(path: str, calls: bool) -> None:  
     added = AddedText(path=path, lines=((1, "import requests"),))
     found = risks_in((Change(path=path, how="added", blob="b", mode="100644"),), (added,), rules())
     assert bool([risk for risk in found if risk.gate == "external"]) is calls
+
+
+EVERY_WORD = {"security": "access", "database": "schema in code", "external": "calls over the network"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("# coding: utf-7", "# -*- coding: unicode_escape -*-", "#!/usr/bin/python # vim: fileencoding=UTF-16"),
+        *("\r# coding=rot13", "#\r# coding: utf7", "# encoding: cp037", "# coding: utf-8-too"),
+    ],
+)
+def test_what_is_written_in_another_encoding_may_hold_every_word(line: str) -> None:
+    assert gates(CODE, line) == gates("a.svg", "<!--", line) == EVERY_WORD
+    assert {each.text for each in found(CODE, line)} == {"it declares another encoding than UTF-8, ASCII or Latin-1"}
+    assert gates(CODE, "", "", line) == gates("docs/guide.md", line) == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("# coding: utf-8", "# -*- coding: UTF_8 -*-", "# vim: fileencoding=latin-1", "# coding: iso-8859-1"),
+        *("# coding=ascii", "# -*- coding: utf-8-unix -*-", "coding: utf-7", "# decoding", "# coding: US-ASCII"),
+    ],
+)
+def test_what_is_written_as_it_is_read_is_looked_into(line: str) -> None:
+    assert gates(CODE, line) == {}

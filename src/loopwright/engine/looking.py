@@ -18,7 +18,7 @@ from loopwright.kernel.actions import (
     RunOnce,
     Tell,
 )
-from loopwright.kernel.deliverables import faults_in
+from loopwright.kernel.deliverables import LARGEST_FILE, NO_TEXT, faults_in
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.risks import risks_in
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
@@ -26,7 +26,6 @@ from loopwright.kernel.wording import moment
 
 OfForge = OpenPullRequest | ReadPullRequest | MergePullRequest
 Looks = Tell | ExamineFiles | ExamineChange | RunOnce | OfForge
-_LARGEST_FILE = 1 << 20  # bytes
 _PATIENCE = 200  # others write the same record, each for a moment
 
 
@@ -37,11 +36,7 @@ async def look(
         case Tell():
             return await _told(world, action)
         case ExamineFiles():
-            texts = await world.workspace.texts(
-                action.commit, tuple(each.path for each in action.wanted), _LARGEST_FILE
-            )
-            faults = faults_in(zip(action.wanted, texts, strict=True))
-            return FilesExamined(key=action.key, faults=faults)
+            return await _files(world, action)
         case ExamineChange():
             return await _examined(world, action)
         case RunOnce():
@@ -71,9 +66,21 @@ async def _told(world: World, action: Tell) -> Heard:
     return Heard(key=action.key, loop=action.loop, reply=reply)
 
 
+async def _files(world: World, action: ExamineFiles) -> FilesExamined:
+    """A byte more than is looked at tells what is larger."""
+    paths = tuple(each.path for each in action.wanted)
+    texts = await world.workspace.texts(action.commit, paths, LARGEST_FILE + 1)
+    held = await world.workspace.contents(action.commit, paths)
+    found = (
+        (demand, NO_TEXT if text is None and content.object and demand.format == "merged" else text)
+        for demand, text, content in zip(action.wanted, texts, held, strict=True)
+    )
+    return FilesExamined(key=action.key, faults=faults_in(found))
+
+
 async def _examined(world: World, action: ExamineChange) -> ChangeExamined:
     changes = await world.workspace.changed(action.base, action.commit)
-    added = await world.workspace.added(action.base, action.commit, _LARGEST_FILE)
+    added = await world.workspace.added(action.base, action.commit, LARGEST_FILE)
     fresh = await world.workspace.changed(action.since, action.commit) if action.since else ()
     return ChangeExamined(
         key=action.key,

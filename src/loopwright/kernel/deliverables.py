@@ -18,6 +18,8 @@ from loopwright.kernel.shapes import each_key_once, few_digits
 
 # "merged": any file that two sides changed, of which nothing is asked but that it is decided what becomes of both.
 Format = Literal["markdown", "json", "yaml", "text", "merged"]
+LARGEST_FILE = 1 << 20  # bytes that are looked at
+NO_TEXT = "\0"  # whatever holds it is no text; by itself: what is there is no file
 
 _FENCE = re.compile(r"[ \t]*(?:(`{3,})[^`]*|(~{3,}).*)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -31,6 +33,8 @@ _PUT_OFF = re.compile(r"(?i)\bto be (?:written|filled(?: in| out)?|determined|de
 # What may stand around the words of `_PUT_OFF` where they are all that a line, or what follows a colon, says.
 _SAYS_NO_MORE = frozenset(["this", "that", "section", "part", "text", "content", "is", "are", "still", "yet", "here"])
 _MARK = re.compile(r"(?:<{7}|>{7})(?: |$)")
+_MARK_BETWEEN = re.compile(r"={7}")
+_UNDERLINED = (".md", ".rst")  # where seven "=" may be the line below a heading
 _ENDING_LABELS = re.compile(r"[:|]")
 _YAML_ENTRY = re.compile(r"\s*(?:- |-$|[^\s#:][^:]*:(?:\s|$))")
 
@@ -54,7 +58,7 @@ class FileFault:
 def fault_of(demand: FileDemand, text: str | None) -> str:
     """Why the file is not what it has to be; empty: it is. Of a file with a section only that is looked into."""
     if demand.format == "merged":
-        return _undecided(text or "")
+        return _undecided(demand.path, text or "")
     if text is None:
         return "it is not there"
     lines = tuple(_markdown(text) if demand.format == "markdown" else _plain(text))
@@ -73,9 +77,20 @@ def faults_in(demands: Iterable[tuple[FileDemand, str | None]]) -> tuple[FileFau
     return tuple(FileFault(path=each.path, why=why, section=each.section) for each, why in found if why)
 
 
-def _undecided(text: str) -> str:
-    marked = next((each for each in _plain(text) if _MARK.match(each.text)), None)
-    return f"line {marked.number} still has git's mark of a conflict" if marked else ""
+def _undecided(path: str, text: str) -> str:
+    """A file that is gone is decided. Git puts no mark into what is no text, and one may be left in what is cut off."""
+    marked = next((each for each in _plain(text) if _is_mark(path, each.text)), None)
+    if marked:
+        return f"line {marked.number} still has git's mark of a conflict"
+    whole = len(text.encode(errors="surrogatepass")) <= LARGEST_FILE
+    if whole and NO_TEXT not in text and "\ufffd" not in text:
+        return ""
+    return "it cannot be looked at for what is undecided (it is no text, or too large): a person decides it"
+
+
+def _is_mark(path: str, line: str) -> bool:
+    between = _MARK_BETWEEN.fullmatch(line) and not path.lower().endswith(_UNDERLINED)
+    return bool(between or _MARK.match(line))
 
 
 def placeholder_in(text: str) -> str:

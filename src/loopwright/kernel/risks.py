@@ -17,13 +17,23 @@ from loopwright.kernel.quoting import one_line
 
 _LONGEST = 200  # characters of a line that are shown
 _UNREAD = "it is no text, or too large to be looked into"
+_ENCODED = "it declares another encoding than UTF-8, ASCII or Latin-1"
+_DATA_OF_DOCS = "docs/**/*.{yml,yaml,json}"
 # Words in prose change nothing.
 DOCUMENTATION = (
-    "docs/**/*.{txt,html,css,tex,puml,drawio,yml,yaml,json}",
-    "**/*.{md,mdx,rst,adoc}",
+    "docs/**/*.{txt,html,css,tex,puml,drawio}",
+    _DATA_OF_DOCS,
+    "**/*.{md,rst,adoc}",
     "{readme,license,licence,copying,notice,authors,contributors,changelog,changes,news}",
     "**/{readme,license,licence,copying,notice,authors,contributors,changelog,changes,news}.txt",
 )
+# Below `docs/` too: somebody starts what they name.
+CONTAINERS = (
+    *("**/{docker-compose,compose}.{yml,yaml}", "**/{docker-compose,compose}.*.{yml,yaml}"),
+    *("**/{k8s,kubernetes,helm}/**", "**/chart.yaml", "**/kustomization.{yml,yaml}"),
+)
+_DECLARED = re.compile(r"\s*#.*?coding[:=][ \t]*([-\w.]+)")
+_READ_AS_WRITTEN = re.compile(r"(?:utf-?8(?:-sig)?|(?:us-)?ascii|(?:iso-)?latin-?1|iso-?8859-1)(?:-(?:unix|dos|mac))?")
 # What such a file holds is looked at or listened to: where it is no text, that is what its name says.
 _PICTURES = (
     "**/*.{png,jpg,jpeg,gif,webp,avif,ico,bmp,tif,tiff,svg,psd}",
@@ -97,12 +107,14 @@ def evidence_of(risks: Iterable[Risk]) -> str:
 
 
 def _risk(rule: GateRule, path: str, changes: list[Change], texts: list[AddedText]) -> Risk | None:
-    if _is_any(path, rule.apart):
+    if _is_apart(path, rule.apart):
         return None
     if _is_any(path, rule.paths) or judge_by_name(path) in rule.judges:
         return _found(rule, path, _objects(changes))
     if not rule.words or not _is_looked_into(rule, path):
         return None
+    if not all(is_read_as_written(text.lines) for text in texts):
+        return _found(rule, path, _objects(changes), text=_ENCODED)
     if not all(text.whole for text in texts):
         return None if _is_any(path, _PICTURES) else _found(rule, path, _objects(changes), text=_UNREAD)
     lines = [(number, line) for text in texts for number, line in text.lines if _has_word(rule.words, line)]
@@ -116,7 +128,18 @@ def _is_looked_into(rule: GateRule, path: str) -> bool:
     """A lock is written by a tool, and full of names and digests."""
     if rule.within:
         return _is_any(path, rule.within)
-    return not _is_any(path, DOCUMENTATION) and judge_by_name(path) is not Judge.LOCK
+    return not _is_apart(path, DOCUMENTATION) and judge_by_name(path) is not Judge.LOCK
+
+
+def _is_apart(path: str, patterns: tuple[str, ...]) -> bool:
+    started = _is_any(path, CONTAINERS)
+    return _is_any(path, tuple(each for each in patterns if not (started and each == _DATA_OF_DOCS)))
+
+
+def is_read_as_written(lines: Iterable[tuple[int, str]]) -> bool:
+    """Whether the first two lines declare no encoding in which the characters that are there say something else."""
+    declared = (_DECLARED.match(line) for number, line in lines if number <= 2)  # noqa: PLR2004 - as Python looks for it
+    return all(_READ_AS_WRITTEN.fullmatch(each[1].lower().replace("_", "-")) for each in declared if each)
 
 
 def _found(rule: GateRule, path: str, bound_to: Iterable[str], *, line: int = 0, text: str = "") -> Risk:

@@ -141,6 +141,7 @@ class Workspace(Protocol):
     async def added(self, base: Commit, commit: Commit, limit: int) -> tuple[AddedText, ...]:
         """The lines that each file of `commit` has and `base` does not have there, in the order of `changed`.
 
+        A line that declares an encoding in which the others say something else is told wherever it is from.
         Of what is above `limit` bytes, no UTF-8 text or no file (a link, a submodule): only that it is not told whole.
         """
 

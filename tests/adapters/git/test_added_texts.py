@@ -53,6 +53,15 @@ def test_what_is_no_text_is_not_told_whole_and_no_attribute_hides_a_line(repo: R
     assert found["c.py"].lines == ((2, "2"),)
 
 
+def test_a_line_that_declares_another_encoding_is_told_though_it_was_there_before(repo: Repository) -> None:
+    old = committed(repo, {"a.py": "# coding: utf-7\n", "b.py": "# coding: utf-8\n"})
+    new = committed(repo, {"a.py": "# coding: utf-7\n1\n", "b.py": "# coding: utf-8\n1\n"})
+    assert added(repo, old, new) == {
+        "a.py": AddedText(path="a.py", lines=((1, "# coding: utf-7"), (2, "1"))),
+        "b.py": AddedText(path="b.py", lines=((2, "1"),)),
+    }
+
+
 def test_links_and_submodules_are_not_told_whole_and_what_they_were_before_is_no_line(repo: Repository) -> None:
     (repo.path / "was-link").symlink_to("README.md")
     old = committed(repo, {"was-file": "1\n", "script": "1\n"})

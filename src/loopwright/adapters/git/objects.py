@@ -12,7 +12,7 @@ from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.program import Git, path_of, printable, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
-from loopwright.kernel.risks import AddedText
+from loopwright.kernel.risks import AddedText, is_read_as_written
 
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
@@ -209,7 +209,8 @@ def _added(change: Difference, texts: dict[str, tuple[str, ...]], known: dict[Pa
     if change.old_mode in _FILES and change.old == change.new:
         return AddedText(path=change.name)
     new = known.get((change.old, change.new))
-    return AddedText(path=change.name, lines=tuple(line for line in numbered if new is None or line[0] in new))
+    told = (line for line in numbered if new is None or line[0] in new or not is_read_as_written([line]))
+    return AddedText(path=change.name, lines=tuple(told))
 
 
 def _sizes(git: Git, changed: Iterable[Difference]) -> dict[str, int]:

@@ -10,13 +10,12 @@ from pathlib import Path
 from loopwright.adapters.git.repository import paths_at, texts_at, tree_of
 from loopwright.adapters.skill_library import SkillLibrary, SkillText
 from loopwright.errors import UsageError
-from loopwright.kernel.deliverables import faults_in
+from loopwright.kernel.deliverables import LARGEST_FILE, faults_in
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.lifecycle.skills import SKILLS, Skill, folder_of
 from loopwright.loops.lifecycle.verifier import SkillRecord, SkillReport, SkillsAsked, report, told_otherwise, wanted_of
 
 _SYSTEM = re.compile(r"[a-z0-9-]{1,40}")
-_LARGEST_FILE = 1 << 20  # bytes, as the engine has it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ def verified(asked: SkillsAsked, where: Committed, at: str) -> SkillReport:
     files = any(skill.leaves for skill in skills)
     wanted = wanted_of(skills, (where.system and _named(where.system)) or (_only_system(where, tree) if files else ""))
     demands = [demand for each in wanted.values() for demand in each]
-    texts = texts_at(where.root, where.environ, tree, tuple(each.path for each in demands), _LARGEST_FILE)
+    texts = texts_at(where.root, where.environ, tree, tuple(each.path for each in demands), LARGEST_FILE)
     return report(asked, wanted, faults_in(zip(demands, texts, strict=True)), where.record, at)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.judges import Judge
-from loopwright.kernel.risks import DOCUMENTATION, GateRule
+from loopwright.kernel.risks import CONTAINERS, DOCUMENTATION, GateRule
 
 ARCHITECTURE, SECURITY, DATABASE, EXTERNAL, DEPLOY = "architecture", "security", "database", "external", "deploy"
 DELIVERABLES = "docs/systems/**/*.{md,json,yaml,yml,txt}"  # what skills leave behind speaks of everything
@@ -42,9 +42,8 @@ _ARCHITECTURE = (
         name="containers",
         paths=(
             *("**/dockerfile", "**/dockerfile.*", "**/*.dockerfile", "**/containerfile"),
-            *("**/{docker-compose,compose}.{yml,yaml}", "**/{docker-compose,compose}.*.{yml,yaml}"),
-            *_below("k8s", "kubernetes", "helm", "charts"),
-            *("**/chart.yaml", "**/kustomization.{yml,yaml}"),
+            *CONTAINERS,
+            *_below("charts"),
         ),
     ),
     GateRule(
@@ -174,14 +173,27 @@ _EXTERNAL = (
             r"^\s*(?:import\s[^#]*|from\s+)\brequests\b",
             r"\bfrom\s+urllib\s+import\b.*\brequest\b|\bfrom\s+http\s+import\b.*\bclient\b",
             r"\brequire\(\s*['\"](?:node:)?(?:https?|net|tls)['\"]|\bfrom\s+['\"](?:node:)?(?:https?|net|tls)['\"]",
-            r"^\s*import\s[^#]*\bsocket\b|(?<![\w.])socket\.(?:socket|create_connection)\(|['\"](?:curl|wget)['\"]",
+            r"^\s*import\s[^#]*\bsocket\b|(?<![\w.])socket\.(?:socket|create_connection)\(|\basyncio\.open_connection\(",
+            r"\bfrom\s+socket\s+import\b|\b(?:xmlrpc|ftplib|smtplib|poplib|imaplib|telnetlib|pycurl)\b",
+            r"['\"](?:[\w./]*/)?(?:curl|wget)['\"]|^\s*(?:curl|wget)\s+\S",
+            # With an option, an address or a variable: in a sentence other words follow.
+            r"(?<![\w.-])(?:curl|wget)\s+(?:[-'\"$`{%<]|[\w-]+[.:/]\S)",
             r"\b(?:httpx|aiohttp|urllib3|reqwest|axios|okhttp\w*|httparty|undici)\b",
             r"\burllib\.request\b|\burlopen\(|\bhttp\.client\b|\bhttplib\b|\bNet::HTTP\b|\bFaraday\.",
             r"\bfetch\(\s*[`'\"]https?:|\bXMLHttpRequest\b|\bnew\s+(?:WebSocket|EventSource)\(",
             r"\bhttp\.(?:Get|Post|PostForm|Head|NewRequest(?:WithContext)?)\(|\bhttp\.Client\b",
             r"\b(?:HttpClient|RestTemplate|WebClient|Guzzle\w*|curl_init|curl_easy_init)\b",
-            r"\bgrpc\.(?:\w+_channel|dial|newclient)\(|\bsmtplib\b|\bparamiko\b",
+            r"\bgrpc\.(?:\w+_channel|dial|newclient)\(|\bparamiko\b",
         ),
+    ),
+    GateRule(
+        gate=EXTERNAL,
+        name="calls of a browser",
+        words=(
+            r"(?<![\w.$])(?<!function )(?:(?:window|self|global|globalThis)\.)?(?-i:fetch)\s*(?:\?\.)?\(",
+            r"=\s*(?:(?:window|self|global|globalThis)\.)?(?-i:fetch)\s*;?\s*$|\bsendBeacon\b",
+        ),
+        within=("**/*.{js,jsx,mjs,cjs,ts,tsx,mts,cts,mdx,vue,svelte,astro,html,htm}",),
     ),
     GateRule(
         gate=EXTERNAL,
