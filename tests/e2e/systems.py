@@ -91,7 +91,7 @@ elif skill in papers:
     text = "# Paper\\n\\nWhat was found out.\\n\\n## Integration\\n\\nFine.\\n\\n## Security\\n\\nFine.\\n"
     system = re.search(r"docs/systems/(sys-\\d+)", asked + Path(os.environ["LOOP_BRIEF"]).read_text())[1]
     put(f"docs/systems/{{system}}/{{papers[skill]}}.md", text + "\\n## Performance\\n\\nFine.\\n")
-if role in ("reviewer", "critic") or skill in {(*JUDGES, "code-review")!r}:
+if role in ("reviewer", "critic") or skill in {JUDGES!r}:
     said["verdict"] = "pass"
 result.write_text(json.dumps(said))
 """
