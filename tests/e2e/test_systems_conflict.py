@@ -1,14 +1,16 @@
 """What a person does to the target, or to the branch of a system, while it is built: nothing of either side is lost."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.kills import notes_of
-from tests.e2e.scene import Scene
+from tests.e2e.scene import Scene, until
 from tests.e2e.systems import RUN, SHOP_TEST, approve_all, shop, statuses
 from tests.repository import Repository
 
+PATIENCE = 60.0
 STRONGER = "\n    def test_it_is_not_closed(self):\n        self.assertIs(shop.OPEN, True)\n"
 THEIRS = "def part():\n    return 1\n\n\ndef price():\n    return 7\n"
 THEIR_TEST = """\
@@ -66,6 +68,25 @@ def test_what_was_made_and_what_is_committed_by_hand_are_both_merged(tmp_path: P
     assert approve_all(scene) == ["deploy"]
     scene.loop(*RUN, env=notes_of(scene))
     assert statuses(scene) == {"sys-001": "complete"}
+    here = scene.repo.git("ls-tree", "-r", "--name-only", "HEAD").split()
+    assert {"NOTES.md", "shop/part1.py", "tests/test_part1.py"} <= {*here}
+
+
+@pytest.mark.slow
+@pytest.mark.kills
+@pytest.mark.parametrize("who", ["developer", "test-generation"])
+def test_who_was_stopped_begins_again_with_what_is_committed_by_hand(tmp_path: Path, who: str) -> None:
+    scene = shop(tmp_path, {1: ()})
+    (scene.notes / "slow").write_text(who)
+    with scene.begin("run", "--unattended", env=notes_of(scene)) as process:
+        until((scene.notes / "at-it").exists, f"{who} is at it")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+    (scene.notes / "slow").unlink()
+    commit_by_hand(scene, tmp_path / "own", {"NOTES.md": "# Notes\n"})
+    scene.loop(*RUN, code=4, env=notes_of(scene))
+    assert approve_all(scene) == ["deploy"]
+    scene.loop(*RUN, env=notes_of(scene))
     here = scene.repo.git("ls-tree", "-r", "--name-only", "HEAD").split()
     assert {"NOTES.md", "shop/part1.py", "tests/test_part1.py"} <= {*here}
 

@@ -76,6 +76,15 @@ def test_where_they_have_merged_what_was_made_themselves_nothing_is_brought_toge
     assert (played.state.tip, played.state.landed, played.state.theirs) == (THEIRS, THEIRS, "")
 
 
+@pytest.mark.parametrize("step", ["implement", "reviews"])
+def test_a_loop_that_was_begun_and_not_heard_of_is_not_gone_on_with(step: str) -> None:
+    played = lc.World()
+    first = played.until(RunLoop, step=step)
+    again = played.say(COMMITTED).until(RunLoop, step=step)
+    assert first.name != again.name
+    assert (played.state.tip in again.params, played.state.tip in first.params) == (True, False)
+
+
 def test_of_two_commits_by_hand_both_are_brought_together_with_what_was_made() -> None:
     played = lc.at("VERIFY")
     landed = played.state.landed

@@ -12,7 +12,7 @@ from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import captured
 from loopwright.loops.lifecycle.flow import judged_by, moved, onward
-from loopwright.loops.lifecycle.state import LifecycleState
+from loopwright.loops.lifecycle.state import Child, LifecycleState, Step
 from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
 
 
@@ -86,8 +86,14 @@ def unshipped(state: LifecycleState) -> LifecycleState:
 
 def anew(state: LifecycleState) -> LifecycleState:
     """No loop within goes on from what it began with, and what was reviewed before is reviewed again."""
-    over = replace(state.maker, over=True), replace(state.reviews, over=True)
-    return replace(state, maker=over[0], reviews=over[1], reviewed=NO_COMMIT)
+    maker = _left(state.maker, begun=state.step is Step.SKILL)
+    reviews = _left(state.reviews, begun=state.step is Step.REVIEWS)
+    return replace(state, maker=maker, reviews=reviews, reviewed=NO_COMMIT)
+
+
+def _left(child: Child, *, begun: bool) -> Child:
+    """One that may have been begun and has not been heard of yet keeps its name: the next has another."""
+    return replace(child, number=child.number + (child.over and begun), over=True)
 
 
 def taken_in(

@@ -20,6 +20,7 @@ from loopwright.kernel.events import Answer, SessionMarked, StateEdited
 from loopwright.kernel.record import Record, event_of
 
 _ANSWERS = frozenset(kind.__name__ for kind in get_args(Answer))
+_MARKED = SessionMarked.__name__
 _TICK = 0.01  # seconds by which the clock of a file system may be behind
 
 
@@ -33,8 +34,18 @@ async def is_a_steps(project: Project, seen: View, changed: float) -> bool:
 def _ends_a_step(record: Record) -> bool:
     if record.kind in _ANSWERS:
         return True
-    event = event_of(record) if record.kind == SessionMarked.__name__ else None
+    event = event_of(record) if record.kind == _MARKED else None
     return isinstance(event, SessionMarked) and (event.mark, event.why) == ("ended", INTERRUPTED)
+
+
+async def _was_cut_off(project: Project, seen: View) -> bool:
+    """Whether somebody was at work whom nobody has ended: they may have done it, so that step is done again first."""
+    at_work = {each.key for each in seen.wanted if isinstance(each, RunAgent | RunLoop)}
+    if not any(flight.key in at_work for flight in seen.now.flights):
+        return False
+    marks = (event_of(each) for each in reversed(await project.store.read(seen.row.id)) if each.kind == _MARKED)
+    newest = next(marks, None)
+    return not (isinstance(newest, SessionMarked) and newest.mark == "ended")
 
 
 async def with_commits(project: Project, seen: View, by: str, failed: Callable[[str], None]) -> View:
@@ -42,9 +53,8 @@ async def with_commits(project: Project, seen: View, by: str, failed: Callable[[
     there. Where it is proposed already, the forge tells of it. Raises `Forbidden` where a step may have done it.
     """
     state = seen.now.state
-    at_work = {each.key for each in seen.wanted if isinstance(each, RunAgent | RunLoop)}
-    if not state.takes_commits or any(flight.key in at_work for flight in seen.now.flights):
-        return seen  # who was cut off may have done it: that step is done again first
+    if not state.takes_commits or await _was_cut_off(project, seen):
+        return seen
     stood = OwnBranch(branch=state.plan.branch, since=state.landed, work=state.tip, target=state.plan.target)
     found = commits_on(project.root, project.environ, stood)
     if found is None:
