@@ -91,6 +91,8 @@ def _why(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> str:
     told = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     if risks:
         return f"{told}: {counted(len(risks), 'place')} in the change"
+    if gate == DEPLOY and state.onto:
+        return f"{told}; it was brought together with the target, which has come on to {state.onto[:12]}"
     if gate not in (ARCHITECTURE, SECURITY):
         return told
     asker = "its entry in the queue" if gate in state.plan.always else f"the mode {state.plan.mode}"
