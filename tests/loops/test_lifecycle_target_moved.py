@@ -40,10 +40,7 @@ def test_the_same_tree_on_another_target_or_after_it_was_deployed_is_another_que
     found = {gating.due(each)[-1].evidence for each in (before, *others, unshipped(before))}
     assert len(found) == 3
     why = gating.due(others[0])[-1].why
-    assert (
-        why
-        == "exactly this tree is merged and deployed; it was brought together with main, which has come on to main-2"
-    )
+    assert why.endswith("; it was brought together with the target, which has come on to main-2")
 
 
 def test_what_the_change_removes_is_not_reviewed_and_what_is_new_is() -> None:
