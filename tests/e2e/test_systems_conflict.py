@@ -102,7 +102,7 @@ def test_a_conflict_that_a_person_merges_by_hand_is_merged_as_they_did(tmp_path:
     theirs = scene.repo.commit("A price")
     scene.loop(*RUN, code=4, env=notes_of(scene))
     assert "State: BLOCKED" in scene.loop("status").out
-    both = THEIRS + "\n\ndef both():\n    return 2\n"
+    both = THEIRS + "\n\n# by hand\n"
     mine = commit_by_hand(
         scene, tmp_path / "own", {"shop/part1.py": both}, "merge", "--quiet", "--no-commit", "-Xours", "main"
     )
@@ -120,8 +120,31 @@ def test_what_a_step_puts_on_the_branch_or_into_the_files_of_the_system_is_nobod
     scene.loop("init", "--next", env=notes_of(scene))
     for _ in range(2):
         scene.loop("next", "--unattended", code=None, env=notes_of(scene))
-    refused = scene.loop("next", "--unattended", code=3, env=notes_of(scene))
-    assert "while a step was at work: that is no word of yours" in refused.err
+    for _ in range(2):
+        refused = scene.loop("next", "--unattended", code=3, env=notes_of(scene))
+        assert "while a step was at work, which can write there too" in refused.err
+        scene.repo.git("pack-refs", "--all")  # whoever tidies up says nothing about whose it is
     scene.repo.git("branch", "--force", "feature/system-part-1", "feature/system-part-1~1")
     refused = scene.loop("next", "--unattended", code=2, env=notes_of(scene))
     assert "loop-state.json: state: it was changed while a step was at work" in refused.err
+
+
+@pytest.mark.slow
+@pytest.mark.kills
+def test_of_what_is_there_after_a_kill_nobody_knows_whose_it_is_until_it_is_said_once_more(tmp_path: Path) -> None:
+    scene = shop(tmp_path, {1: ()})
+    (scene.notes / "slow").write_text("developer")
+    with scene.begin("run", "--unattended", env=notes_of(scene)) as process:
+        until((scene.notes / "at-it").exists, "the developer is at it")
+        process.kill()
+        process.communicate(timeout=PATIENCE)
+    (scene.notes / "slow").unlink()
+    commit_by_hand(scene, tmp_path / "own", {"NOTES.md": "# Notes\n"})
+    refused = scene.loop(*RUN, code=3, env=notes_of(scene))
+    assert "while a step was at work, which can write there too; if it is yours, commit once more" in refused.err
+    Repository(tmp_path / "own").git("commit", "--quiet", "--amend", "--message=By hand indeed")
+    scene.loop(*RUN, code=4, env=notes_of(scene))
+    assert approve_all(scene) == ["deploy"]
+    scene.loop(*RUN, env=notes_of(scene))
+    here = scene.repo.git("ls-tree", "-r", "--name-only", "HEAD").split()
+    assert {"NOTES.md", "shop/part1.py", "tests/test_part1.py"} <= {*here}

@@ -286,6 +286,9 @@ def test_who_resumes_grants_what_is_used_up_and_of_what_is_counted_in_each_state
     played = lc.world(always(), limits=LifecycleLimits(max_total_failures=3))
     played.say(lc.says("resume"))
     allowance = played.state.allowance
+    assert (allowance.failures, allowance.retries, allowance.same) == (6, 3, 2)
+    played.play().say(lc.says("continue", count=3))
+    allowance = played.state.allowance
     assert (allowance.failures, allowance.retries > 3, allowance.same > 2) == (6, True, True)
     played.rules.clear()
     allowance = played.play().state.allowance
@@ -331,6 +334,13 @@ def test_resume_runs_again_what_blocked_and_is_blocked_again_at_once_where_it_st
     assert played.moves[-3:] == ["BLOCKED>VERIFY", "VERIFY>FAILED", "FAILED>BLOCKED"]
     played.rules.clear()
     assert played.say(lc.says("resume")).play().stage == "COMPLETE"
+
+
+def test_what_fails_anew_after_resume_has_all_its_retries() -> None:
+    played = lc.world(always())
+    played.rules.clear()
+    played.say(lc.says("resume")).play(always("lint", "other"))
+    assert played.reason == "The same failure came up 3 times in a row"
 
 
 def test_what_fails_anew_after_resume_is_tried_again() -> None:

@@ -41,7 +41,7 @@ def unchanged(action: Checkpoint) -> Checkpointed:
 
 def blocked() -> lc.World:
     """In IMPLEMENT, since the loop of the first capability never gets there."""
-    played = lc.World(lc.on(RunLoop, STUCK, times=3, step="implement")).play()
+    played = lc.World(lc.on(RunLoop, STUCK, times=3, step="implement"), tests=("tests/**",)).play()
     assert (played.stage, played.state.resumes_at) == ("BLOCKED", "IMPLEMENT")
     return played
 
@@ -57,6 +57,36 @@ def test_what_a_person_commits_on_the_branch_is_what_the_work_goes_on_from() -> 
     made = played.until(RunLoop, step="implement")
     assert (json.loads(made.params)["base"], made.said, made.name) == (THEIRS, None, "capability-1-2")
     assert played.play().stage == "COMPLETE"
+
+
+@pytest.mark.parametrize("word", [lc.says("resume"), lc.says("continue", count=1)])
+def test_what_a_person_mended_of_a_capability_is_looked_at_before_it_is_made_once_more(word: Answered) -> None:
+    played = blocked()
+    mended = {"commit": THEIRS, "paths": ["src/a.py"], "made": ["src/a.py", "src/b.py"], "whole": True}
+    played.say(StateEdited(subject="branch", value=json.dumps(mended)))
+    played.ledger.trees[THEIRS] = "tree-theirs"
+    before = len(played.actions)
+    played.say(word).play(lc.on(Announce, None, step="move"))
+    steps = [each.key.step for each in played.actions[before:]]
+    assert ("implement" in steps, "fix" in steps, "check" in steps) == (False, False, True)
+    assert (played.state.heading.to, played.state.files) == ("TEST", ("src/a.py", "src/b.py"))
+    assert played.state.grounded == ()  # what agents made is judged, and judges nothing
+    played.rules.clear()
+    assert played.play().stage == "COMPLETE"
+
+
+def test_with_new_guidance_it_is_made_once_more_from_what_a_person_committed() -> None:
+    played = blocked().say(StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": ["src/a.py"]})))
+    played.ledger.trees[THEIRS] = "tree-theirs"
+    made = played.say(lc.says("revise", text="and the rest")).until(RunLoop, step="implement")
+    assert json.loads(made.params)["base"] == THEIRS
+
+
+def test_what_a_stuck_loop_made_is_named_to_whoever_is_to_mend_it() -> None:
+    stuck = replace(STUCK, outcome=replace(STUCK.outcome, commit=Commit("of-the-maker")))
+    played = lc.World(lc.on(RunLoop, stuck, times=3, step="implement")).play()
+    assert "(first `git merge of-the-maker` there" in played.question.question
+    assert played.state.handed_over == "of-the-maker"
 
 
 def test_what_was_made_and_has_not_landed_is_brought_together_with_what_a_person_committed() -> None:
@@ -156,9 +186,17 @@ def test_what_comes_to_a_branch_that_is_merged_is_not_taken_for_its_work() -> No
 
 
 def test_what_comes_to_a_branch_that_is_proposed_is_told_by_the_forge() -> None:
-    played = lc.at("SHIP")
+    played = lc.at("SHIP", forge="github")
     with pytest.raises(InvalidTransition, match="proposed to be merged"):
         played.say(COMMITTED)
+
+
+def test_where_there_is_no_forge_but_git_it_is_taken_in_until_it_is_merged() -> None:
+    played = lc.at("SHIP").say(COMMITTED)
+    played.ledger.trees[THEIRS] = "tree-theirs"
+    assert played.state.tip == THEIRS
+    assert played.play().stage == "COMPLETE"
+    assert not played.state.takes_commits
 
 
 def test_who_goes_back_to_an_earlier_state_begins_the_loop_of_a_capability_anew() -> None:

@@ -89,9 +89,10 @@ class ComeOn(NamedTuple):
 
     tip: str
     is_whole: bool  # it has the work, too
+    made: tuple[str, ...]  # paths of the work, where it has that
     paths: tuple[str, ...]  # that differ, from the work where it has that
     onto: str  # where the target stands, if that was brought in since; else empty
-    moved: float  # when it last did
+    moved: float | None  # when it last did; None: git does not tell
 
 
 class OwnBranch(NamedTuple):
@@ -110,11 +111,12 @@ def commits_on(top: Path, env: Mapping[str, str], stood: OwnBranch) -> ComeOn | 
         return None
     is_new = theirs and is_part_of(top, env, theirs, tip) and not is_part_of(top, env, theirs, since)
     is_whole = is_part_of(top, env, work, tip)
-    paths = git.names("diff-tree", "-r", "--name-only", "--no-renames", "-z", work if is_whole else since, tip)
+    differ = ("diff-tree", "-r", "--name-only", "--no-renames", "-z")
     return ComeOn(
         tip=tip,
         is_whole=is_whole,
-        paths=tuple(paths),
+        made=tuple(git.names(*differ, since, work)) if is_whole else (),
+        paths=tuple(git.names(*differ, work if is_whole else since, tip)),
         onto=theirs if is_new else "",
         moved=_moved(git, f"refs/heads/{branch}"),
     )
@@ -125,13 +127,13 @@ def _position(git: Git, ref: str) -> str:
     return readable(said.out).strip() if said.code == 0 else ""
 
 
-def _moved(git: Git, ref: str) -> float:
-    """By the file that says so, whose time nobody can set; of one that git has packed, by when it was."""
-    for name in (ref, "packed-refs", "reftable/tables.list"):
+def _moved(git: Git, ref: str) -> float | None:
+    """By the file that says so, whose time no program sets. Of one that was packed since, nobody knows."""
+    for name in (ref, "reftable/tables.list"):
         place = path_of(git.run("rev-parse", "--path-format=absolute", "--git-path", name)[:-1])
         with suppress(OSError):
             return Path(place).stat().st_ctime
-    return 0.0
+    return None
 
 
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from loopwright.kernel.changing import replace
+from loopwright.kernel.codec import decode
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Commit
@@ -12,7 +15,8 @@ from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
 from loopwright.loops.lifecycle.failures import captured
 from loopwright.loops.lifecycle.flow import judged_by, moved, onward
-from loopwright.loops.lifecycle.state import Child, LifecycleState, Step
+from loopwright.loops.lifecycle.making import is_product, is_test
+from loopwright.loops.lifecycle.state import FILES, Child, LifecycleState, Step
 from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
 
 
@@ -96,17 +100,32 @@ def _left(child: Child, *, begun: bool) -> Child:
     return replace(child, number=child.number + (child.over and begun), over=True)
 
 
-def taken_in(
-    state: LifecycleState, commit: Commit, paths: tuple[str, ...], onto: Commit, *, is_whole: bool
-) -> LifecycleState:
-    """What a person committed on the system's branch is its work from now on; of what judges, theirs does.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handwork:
+    """What a person committed on the system's branch."""
 
-    What was made and has not landed is brought together with it, unless they did that (`is_whole`). Where they brought
-    in the target themselves (`onto`), that is done.
+    commit: Commit
+    paths: tuple[str, ...] = ()  # that they changed
+    made: tuple[str, ...] = ()  # that agents had, of what they merged there first
+    onto: Commit = NO_COMMIT  # where the target stands, if they brought it in
+    whole: bool = False  # they have merged what was made and had not landed
+
+
+def taken_in(state: LifecycleState, value: str) -> LifecycleState:
+    """It is the system's work from now on; of what judges, theirs does, and of what agents made only tests.
+
+    What was made and has not landed is brought together with it, unless they did that. What they mended of a capability
+    that could not be made is looked at before anybody makes it once more.
     """
-    under_way = state.tip != state.landed_tip and not is_whole
-    if onto != NO_COMMIT:
-        state = replace(state, onto=onto, ground=onto, proposal=replace(state.proposal, onto=NO_COMMIT))
+    theirs = decode(Handwork, value)
+    under_way, commit = state.tip != state.landed_tip and not theirs.whole, theirs.commit
+    known = {*state.files, *state.paths, *theirs.made, *(file for _, file in state.made)}
+    judging = tuple(path for path in theirs.paths if path not in known or is_test(state, path))
+    if theirs.onto != NO_COMMIT:
+        state = replace(state, onto=theirs.onto, ground=theirs.onto, proposal=replace(state.proposal, onto=NO_COMMIT))
+    stuck = state.resumes_at is Stage.IMPLEMENT and (state.failure is not None or state.blocked is not None)
+    if stuck and any(is_product(state, path) for path in (*theirs.paths, *theirs.made)):
+        state = replace(state, skills=("implement",), files=tuple(dict.fromkeys((*state.files, *theirs.made)))[:FILES])
     return anew(
         replace(
             state,
@@ -119,7 +138,7 @@ def taken_in(
             conflicted=NO_COMMIT,
             checked=NO_COMMIT,
             looked=NO_COMMIT,
-            grounded=judged_by(state, commit, paths),
+            grounded=judged_by(state, commit, judging),
             regrounds=True,
         )
     )

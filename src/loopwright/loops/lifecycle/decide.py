@@ -173,7 +173,7 @@ def _ground(state: LifecycleState) -> Combine:
         commits=(),
         keep=state.grounded,
         label=f"{state.turn}-ground",
-        why="what a person approved of the scaffold judges from here on",
+        why="what a person approved of the scaffold, or made, judges from here on",
     )
 
 

@@ -326,7 +326,7 @@ def decided(state: LifecycleState, failure: Failure) -> LifecycleState:
         cause, why = reason
         return blocked(state, cause, why, ask_of(state, failure, cause))
     return going(
-        replace(state, retries=state.retries + 1),
+        replace(state, retries=state.retries + 1, rechecking=False),  # it is another failure than what was resolved
         Stage.RETRY,
         f"retry {state.retries + 1} of {state.allowance.retries}: {failure.error}",
     )
@@ -346,8 +346,8 @@ def ask_of(state: LifecycleState, failure: Failure, cause: Cause = "retries") ->
             f"Merge {target} into the branch {branch}, deciding each conflict{where}, or say how it is to be decided."
         )
         return asks.get(cause, decide)
-    made = f" (first `git merge {state.tip[:12]}` there: what was made so far is not on it yet)"
-    there = branch if state.tip == state.landed_tip else f"{branch}{made}"
+    made = f" (first `git merge {state.handed_over[:12]}` there: what was made so far is not on it yet)"
+    there = branch if state.handed_over == state.landed_tip else f"{branch}{made}"
     return asks.get(
         cause, f"Mend what fails{where} and commit it on the branch {there}, or say how it is to be mended."
     )

@@ -92,9 +92,15 @@ def _said(given: dict[str, Any], state: LifecycleState) -> dict[str, str]:
 
 def artifacts(state: LifecycleState) -> tuple[str, ...]:
     """The changed files that are reviewed: no tests, which the checks look at, no papers, and nothing that is gone."""
-    spared = (*state.plan.tests, *_NO_ARTIFACTS)
-    there = (path for path in state.paths if path not in state.gone)
-    return tuple(path for path in there if not any(matches(path, pattern) for pattern in spared))
+    return tuple(path for path in state.paths if path not in state.gone and is_product(state, path))
+
+
+def is_product(state: LifecycleState, path: str) -> bool:
+    return not is_test(state, path) and not any(matches(path, pattern) for pattern in _NO_ARTIFACTS)
+
+
+def is_test(state: LifecycleState, path: str) -> bool:
+    return any(matches(path, pattern) for pattern in state.plan.tests)
 
 
 def review_params(state: LifecycleState) -> str:

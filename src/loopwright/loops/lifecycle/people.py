@@ -9,7 +9,7 @@ from loopwright.kernel.actions import Option
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.kernel.model import NO_COMMIT, Commit, Outcome
+from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
@@ -19,7 +19,7 @@ from loopwright.loops.lifecycle.failures import seen_before
 from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, moved, onward
 from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
 from loopwright.loops.lifecycle.limits import moved as limits_moved
-from loopwright.loops.lifecycle.skills import REQUIRED, SKILLS
+from loopwright.loops.lifecycle.skills import PRIMARY, REQUIRED, SKILLS
 from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step, begun, skipped_in
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 
@@ -74,12 +74,18 @@ def answered(state: LifecycleState, event: Answered) -> LifecycleState:
             skip = SkillSkipped(skill="deploy", reason=event.text.strip(), by=event.by)
             return skipped(state, skip)
         case _:
-            return _resumed(_granted(state, _BY_RESUMING), rechecking=state.failure is not None)
+            return _resumed(_with_room(state), rechecking=state.failure is not None)
 
 
 def continued(state: LifecycleState, event: Answered) -> LifecycleState:
     """Grants, never resets: agents try again."""
     return _retried_again(_granted(state, event.count))
+
+
+def _with_room(state: LifecycleState) -> LifecycleState:
+    """For what may fail later: of the retries of what is resolved, none is needed any more."""
+    has = grant(state.allowance, state.retries, 0, state.total, _BY_RESUMING)
+    return replace(state, allowance=replace(state.allowance, failures=has.failures))
 
 
 def _granted(state: LifecycleState, more: int) -> LifecycleState:
@@ -91,7 +97,8 @@ def _granted(state: LifecycleState, more: int) -> LifecycleState:
 
 def revised(state: LifecycleState, _: Answered) -> LifecycleState:
     """New guidance: the counts begin anew, with a reason on record."""
-    return _retried_again(replace(state, retries=0, episode=(), allowance=_full(state)))
+    skills = tuple(name for name in state.skills if name != PRIMARY[Stage.IMPLEMENT])  # whoever makes it is to hear it
+    return _retried_again(replace(state, retries=0, episode=(), allowance=_full(state), skills=skills))
 
 
 def _full(state: LifecycleState) -> LifecycleAllowance:
@@ -219,9 +226,7 @@ def _committed(state: LifecycleState, event: StateEdited) -> LifecycleState:
     """What a person put on the branch. What is under way is begun again with it."""
     if not state.takes_commits:
         raise refusal(state, event, "the branch is proposed to be merged; what comes to it now is told by the forge")
-    told = json.loads(event.value)
-    commit, onto, is_whole = Commit(told["commit"]), Commit(told.get("onto", "")), bool(told.get("whole"))
-    state = taken_in(state, commit, tuple(told["paths"]), onto, is_whole=is_whole)
+    state = taken_in(state, event.value)
     if state.course.station in (Station.ESCALATED, Station.CLARIFY):
         return state
     if state.phase in (Stage.FAILED, Stage.RETRY):  # whether it still fails is seen where it failed

@@ -161,6 +161,7 @@ def _made(state: LifecycleState, event: LoopEnded) -> LifecycleState:
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
         number=maker.number + maker.over,
+        commit=outcome.commit,
     )
     state = replace(state, maker=child)
     if outcome.ending in (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED):

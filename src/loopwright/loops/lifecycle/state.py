@@ -138,6 +138,7 @@ class Child:
     asking: Key = NO_KEY  # what it escalated with
     over: bool = True  # it has ended, or there is none yet
     number: int = 0  # of those that were begun
+    commit: Commit = NO_COMMIT  # the newest of its work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +253,18 @@ class LifecycleState:
 
     @property
     def takes_commits(self) -> bool:
-        """Whether a person may go on with its branch: not where it is proposed, unless that is what they are asked."""
-        asked = self.blocked is not None and self.failure is not None and self.merged == NO_COMMIT
-        return self.resumes_at not in (Stage.SHIP, Stage.COMPLETE) or (asked and self.resumes_at is Stage.SHIP)
+        """Whether a person may go on with its branch: not once it is merged, and where it is proposed elsewhere, only
+        if that is what they are asked."""
+        if self.merged != NO_COMMIT or self.resumes_at is Stage.COMPLETE:
+            return False
+        asked = self.blocked is not None and self.failure is not None
+        return self.resumes_at is not Stage.SHIP or self.plan.forge == "local" or asked
+
+    @property
+    def handed_over(self) -> Commit:
+        """What a person who mends it by hand begins with: all that was made, also by a loop within that is stuck."""
+        of_maker = self.resumes_at is Stage.IMPLEMENT and self.tip == self.landed_tip and self.maker.commit != NO_COMMIT
+        return self.maker.commit if of_maker else self.tip
 
     @property
     def resumes_at(self) -> Stage:

@@ -13,7 +13,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.said import take_in
-from loopwright.app.starts.lifecycle.handwork import is_a_steps, with_commits
+from loopwright.app.starts.lifecycle.handwork import all_ended, may_be_a_steps, with_commits
 from loopwright.app.starts.lifecycle.state_files import LARGEST, state_place
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.events import StateEdited
@@ -38,6 +38,7 @@ class _Edited:
 
 async def by_hand(project: Project, seen: View, by: str, failed: Callable[[str], None]) -> View:
     """The system with all that a person did with their own hands since it was last driven."""
+    seen = await all_ended(project, seen, by, failed)
     return await with_edit(project, await with_commits(project, seen, by, failed), by)
 
 
@@ -47,8 +48,8 @@ async def with_edit(project: Project, seen: View, by: str) -> View:
     """
     edits = tuple(_edits(project, seen))
     for each in edits:
-        if each.state and await is_a_steps(project, seen, each.place.path.stat().st_ctime):
-            why = "it was changed while a step was at work: that is no word of yours; save it once more if it is"
+        if each.state and await may_be_a_steps(project, seen, each.place.path.stat().st_ctime):
+            why = "it was changed while a step was at work, which can write there too: save it once more if it is yours"
             raise ConfigError(each.place.name, "state", f"{why}, or move it away and run `loop render`")
     found = {each.state: each.place.name for each in edits if each.state}
     if len(found) > 1:

@@ -14,7 +14,7 @@ from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
 from loopwright.config.settings import Settings
 from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, EngineError
-from loopwright.kernel.actions import AwaitGate
+from loopwright.kernel.actions import Ask, AwaitGate
 from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
 from loopwright.kernel.model import NO_COMMIT, Key, LoopId
 from loopwright.kernel.record import Record, event_of
@@ -31,11 +31,20 @@ async def began(project: Project, seen: View, by: str, failed: Failed, *, attend
     if holder := await project.store.holder(seen.row.id):
         raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
     seen = await by_hand(project, seen, by, failed)
+    if (asked := _mended(seen)) is not None:
+        seen = await take_in(project, seen, Answered(key=asked.key, choice=asked.resume, by=by), failed) or seen
     seen = await read_first(project, seen, failed)
     if not attended:
         seen = await gates_in_time(project, seen, by, failed)
     said = SessionMarked(mark="began", why="cold boot", text=remembered(project, seen), by=by)
     return await take_in(project, seen, said, failed) or seen
+
+
+def _mended(seen: View) -> Ask | None:
+    """What they were asked to mend, and have committed something for since."""
+    if not seen.now.state.regrounds:
+        return None
+    return next((each for each in seen.wanted if isinstance(each, Ask) and each.resume), None)
 
 
 async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Failed) -> None:
