@@ -70,9 +70,16 @@ def test_what_a_person_mended_of_a_capability_is_looked_at_before_it_is_made_onc
     steps = [each.key.step for each in played.actions[before:]]
     assert ("implement" in steps, "fix" in steps, "check" in steps) == (False, False, True)
     assert (played.state.heading.to, played.state.files) == ("TEST", ("src/a.py", "src/b.py"))
-    assert played.state.grounded == ()  # what agents made is judged, and judges nothing
+    assert played.state.grounded == ()  # code is judged, whoever wrote it
     played.rules.clear()
     assert played.play().stage == "COMPLETE"
+
+
+def test_of_what_they_commit_tests_and_settings_judge_and_code_does_not() -> None:
+    paths = ["src/a.py", "tests/test_a.py", "conftest.py", "setup.cfg", "data/rates.json", "src/new.ts"]
+    said = StateEdited(subject="branch", value=json.dumps({"commit": THEIRS, "paths": paths}))
+    grounded = blocked().say(said).state.grounded
+    assert [path for _, path in grounded] == ["tests/test_a.py", "conftest.py", "setup.cfg", "data/rates.json"]
 
 
 def test_with_new_guidance_it_is_made_once_more_from_what_a_person_committed() -> None:
@@ -90,7 +97,7 @@ def test_what_a_stuck_loop_made_is_named_to_whoever_is_to_mend_it() -> None:
 
 
 def test_what_was_made_and_has_not_landed_is_brought_together_with_what_a_person_committed() -> None:
-    played = lc.at("VERIFY")
+    played = lc.at("VERIFY", tests=("tests/**",))
     made, landed = played.state.tip, played.state.landed
     assert made != played.state.landed_tip
     joined = played.say(COMMITTED).until(Combine)

@@ -8,6 +8,7 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import decode
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.judges import is_source, judge_by_name
 from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.proposals import PullRequest
 from loopwright.kernel.quoting import one_line
@@ -112,15 +113,16 @@ class Handwork:
 
 
 def taken_in(state: LifecycleState, value: str) -> LifecycleState:
-    """It is the system's work from now on; of what judges, theirs does, and of what agents made only tests.
+    """It is the system's work from now on. Of what judges, theirs does; sources of theirs are judged like all others.
 
     What was made and has not landed is brought together with it, unless they did that. What they mended of a capability
     that could not be made is looked at before anybody makes it once more.
     """
     theirs = decode(Handwork, value)
     under_way, commit = state.tip != state.landed_tip and not theirs.whole, theirs.commit
-    known = {*state.files, *state.paths, *theirs.made, *(file for _, file in state.made)}
-    judging = tuple(path for path in theirs.paths if path not in known or is_test(state, path))
+    judging = tuple(
+        path for path in theirs.paths if is_test(state, path) or not is_source(path) or judge_by_name(path) is not None
+    )
     if theirs.onto != NO_COMMIT:
         state = replace(state, onto=theirs.onto, ground=theirs.onto, proposal=replace(state.proposal, onto=NO_COMMIT))
     stuck = state.resumes_at is Stage.IMPLEMENT and (state.failure is not None or state.blocked is not None)
