@@ -303,7 +303,8 @@ def test_a_skill_that_said_no_is_not_asked_again_before_something_was_mended() -
         lc.on(Checkpoint, lambda a: replace(same, key=a.key), times=3, step="record-fix"),
     )
     assert (played.stage, len(played.asked(RunAgent, skill="code-validation"))) == ("BLOCKED", 1)
-    assert all(each.judged for each in (played.state.failure,) if each)
+    assert played.state.failure is not None
+    assert played.state.failure.judged
 
 
 def test_revise_begins_the_counts_anew_with_new_guidance() -> None:

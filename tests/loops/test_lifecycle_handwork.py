@@ -94,6 +94,9 @@ def test_what_a_stuck_loop_made_is_named_to_whoever_is_to_mend_it() -> None:
     played = lc.World(lc.on(RunLoop, stuck, times=3, step="implement")).play()
     assert "(first `git merge of-the-maker` there" in played.question.question
     assert played.state.handed_over == "of-the-maker"
+    played.rules.clear()
+    played.say(lc.says("continue", count=1)).until(RunLoop, step="reviews")
+    assert played.state.maker.commit == ""  # nobody who mends another begins with it
 
 
 def test_what_was_made_and_has_not_landed_is_brought_together_with_what_a_person_committed() -> None:

@@ -106,11 +106,12 @@ class CommandChecks:
         if not before.commit or before.commit == run.trust.base:
             return seen, ()
         let = frozenset(each.change.path for each in (*seen.approved, *(it for it in seen.classed if it.allowed)))
-        theirs = await self.outfit.source.changes(before.began, before.target) if before.target else ()
+        moved = await self.outfit.source.changes(before.began, before.target) if before.target else ()
+        theirs = frozenset(change.path for change in moved)
         since = tuple(
             replace(each, allowed=True) if _may_change(each, let, before) else each
             for each in await classifier.classify(before.commit, run.commit)
-            if each.change.path not in {change.path for change in theirs}
+            if each.change.path not in theirs
         )
         gated = tuple(each for each in since if each.is_gated)
         texts = {each.change.path: each.landed for each in gated if each.landed is not None and not each.waits}

@@ -239,9 +239,8 @@ def _capability_done(state: LifecycleState) -> LifecycleState:
     known = {file for _, file in others}
     made = (*others, *((state.current, file) for file in state.files if file not in known))
     done = (*state.done, state.current)
-    return replace(
-        state, done=done, current="", files=(), made=made, reopened="", maker=replace(state.maker, over=True)
-    )
+    maker = replace(state.maker, over=True, commit=NO_COMMIT)
+    return replace(state, done=done, current="", files=(), made=made, reopened="", maker=maker)
 
 
 def _next_capability(state: LifecycleState) -> LifecycleState:
