@@ -180,6 +180,7 @@ def unmerged() -> lc.World:
 def test_a_conflict_that_a_person_decided_by_hand_is_decided(word: Answered) -> None:
     played = unmerged().say(MERGED)
     assert (played.state.tip, played.state.onto, played.state.proposal.onto) == (THEIRS, "main-2", "")
+    assert (played.state.failing, played.state.conflicted) == (THEIRS, "")
     played.ledger.trees[THEIRS] = "tree-theirs"
     before = len(played.actions)
     played.say(word).play(lc.gate("deploy", None))

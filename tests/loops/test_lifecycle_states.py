@@ -283,6 +283,12 @@ def test_a_persons_own_version_of_a_skill_may_leave_something_else() -> None:
     assert (wanted.path, wanted.section) == ("docs/systems/sys-001/SPEC.md", "")
 
 
+def test_who_judges_has_to_give_a_verdict() -> None:
+    asked = {run.skill for run in lc.world().asked(RunAgent) if run.needs_verdict}
+    judging = {"architecture-review", "code-validation", "integration-test", "security-audit", "perf-analysis"}
+    assert asked == {*judging, "code-review"}
+
+
 def test_a_skill_that_judges_decides_by_its_no_and_by_what_is_grave() -> None:
     mild = lc.finding("a name is long", Severity.LOW)
     assert lc.world(lc.skill("code-review", lc.reports(mild, verdict=Verdict.PASS))).state.total == 0
