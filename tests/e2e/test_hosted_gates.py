@@ -50,6 +50,7 @@ def test_a_system_is_approved_on_its_pull_request_and_merged_as_it_was_approved(
         assert "deploy: approved by grace@git.test" in pull.body
 
 
+@pytest.mark.kills
 def test_a_pull_request_that_somebody_closes_blocks_the_system_until_it_is_as_it_was(tmp_path: Path) -> None:
     with hosted_system(tmp_path) as hosted:
         stands(hosted)

@@ -58,6 +58,7 @@ def commit_by_hand(scene: Scene, folder: Path, files: dict[str, str], *more: str
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 def test_what_was_made_and_what_is_committed_by_hand_are_both_merged(tmp_path: Path) -> None:
     scene = shop(tmp_path, {1: ()})
     scene.loop("init", "--next", env=notes_of(scene))
