@@ -52,7 +52,11 @@ LOADED = (
 PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/")
 # The hook answers in a person's own session, which a defect of ours must not hold; see decision 014.
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py", "loopwright/hook.py")
-PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
+PROGRAMS = (  # each a process of its own, or a part of one that is not ours
+    "loopwright/adapters/tools/review.py",
+    "loopwright/adapters/tools/autofix.py",
+    "loopwright/adapters/checks/call_recorder.py",
+)
 MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py", *PROGRAMS)  # the doors
 
 

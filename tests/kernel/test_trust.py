@@ -33,7 +33,6 @@ def test_a_move_is_told_as_one_from_either_end() -> None:
 
 def test_a_product_file_with_tests_of_the_base_in_it_is_gated() -> None:
     assert Classed(change=CHANGE, kind=FileClass.PRODUCT, waits=True).is_gated
-    assert Classed(change=CHANGE, kind=FileClass.PRODUCT, landed=b"").is_gated
     assert not Classed(change=CHANGE, kind=FileClass.PRODUCT, judged=b"").is_gated
 
 

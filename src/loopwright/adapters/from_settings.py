@@ -41,6 +41,8 @@ def command_checks(
     return CommandChecks(
         specs=specs,
         canary=settings.trust.canary,
+        changed_tests=settings.trust.changed_tests,
+        unshown=settings.trust.unshown,
         parallel=settings.limits.parallel,
         classifier=Classifier(
             source=checkouts.objects,

@@ -199,6 +199,22 @@ def allow_option(command: F) -> F:
     )(command)
 
 
+def task_options(command: F) -> F:
+    """What a person says beforehand about the kind of work."""
+    about = click.option(
+        "--about",
+        type=click.Choice(("code", "text", "tests", "cleanup")),
+        default="",
+        help="What the task is about; unset, the reviewer says it.",
+    )
+    keeps = click.option(
+        "--keeps-behaviour",
+        is_flag=True,
+        help="Refactoring, performance or formatting: no test has to fail without the change.",
+    )
+    return about(keeps(command))
+
+
 def release_option(command: F) -> F:
     """A word afterwards, by the same rules."""
     return click.option(

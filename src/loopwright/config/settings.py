@@ -155,6 +155,20 @@ class TrustSettings:
         "what a change that no test notices leads to the second time; the first time its maker hears of it",
         "gate",
     )
+    acceptance: Literal["maker", "independent"] = key(
+        choice("maker", "independent"),
+        "`independent`: an examiner writes acceptance tests that the maker does not see",
+        "maker",
+        obeyed=False,
+    )
+    changed_tests: Literal["land", "ask"] = key(
+        choice("land", "ask"),
+        "whether changed tests land once the old ones pass on the change, or each of them waits for you",
+        "land",
+    )
+    unshown: Literal["gate", "land"] = key(
+        choice("gate", "land"), "whether a merge waits for you when no test tells the change from the base", "gate"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

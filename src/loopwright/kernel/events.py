@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.model import (
     NO_COMMIT,
     NO_KEY,
@@ -81,6 +82,8 @@ class ChecksReported:
     nothing_else: bool = False  # without them nothing is left to land
     claim: Claim | None = None
     canary: Canary | None = None
+    evidence: Evidence | None = None  # how much the checks show of the change, where everything passed
+    unshown: Literal["gate", "land"] = "gate"  # what is configured for a merge of a change that no test shows
     unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
     written: tuple[str, ...] = ()  # files of tests that agents wrote, and that no person has seen
     would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, assert_never
 
 
 class Level(StrEnum):
@@ -43,6 +43,47 @@ class Evidence:
     witnesses: tuple[Witness, ...] = ()
     altered_tests: tuple[AlteredTest, ...] = ()
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
+
+
+_NAMED = 5  # witnesses in a sentence
+
+
+def describe(evidence: Evidence) -> str:
+    """Say in one sentence what shows the change."""
+    match evidence.level:
+        case Level.SHOWN:
+            return f"shown by {_some(tuple(map(_describe_witness, evidence.witnesses)))}"
+        case Level.GUARDED:
+            return "guarded: no test tells this change from the base, but tests fail when it is broken"
+        case Level.UNTESTED:
+            return "untested: no test fails when the change is broken"
+        case Level.NOT_SHOWN:
+            return "not shown: nothing in the change can be tried"
+        case _:
+            assert_never(evidence.level)
+
+
+def describe_tests(evidence: Evidence) -> tuple[str, ...]:
+    """Say which tests of the base were altered, and which new ones show nothing."""
+    rows = {
+        how: tuple(each.id for each in evidence.altered_tests if each.how == how)
+        for how in ("altered", "weakened", "gone", "moved")
+    }
+    altered = tuple(
+        f"{len(ids)} existing test{'s' * (len(ids) != 1)} {how}: {_some(ids)}" for how, ids in rows.items() if ids
+    )
+    idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
+    return (*altered, *idle)
+
+
+def _describe_witness(witness: Witness) -> str:
+    why = {"assertion": "fails on base", "missing-name": "fails on base by a missing name", "exit-code": "red on base"}
+    return f"{witness.id} ({why[witness.fails_on_base]})"
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def lowest(levels: tuple[Level, ...]) -> Level:

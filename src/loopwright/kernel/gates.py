@@ -12,6 +12,7 @@ from loopwright.kernel.model import Change, Key
 
 PROTECTED = "protected"
 UNTESTED = "untested"  # a change that no check looks at
+UNSHOWN = "unshown"  # a change that no test tells from the base, on its way into the person's branch
 
 
 def is_check_configuration(path: str) -> bool:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, NewType
 
+from loopwright.kernel.evidence import Evidence
+
 LoopId = NewType("LoopId", str)
 Commit = NewType("Commit", str)
 Tree = NewType("Tree", str)
@@ -171,6 +173,8 @@ class AgentReport:
     verdict: Verdict | None = None
     findings: tuple[Finding, ...] = ()
     questions: tuple[Question, ...] = ()
+    no_test: str = ""  # a maker's word why no test can show its change
+    about: str = ""  # a reviewer's word on what the work is about: code, text, tests or cleanup
     extras: str = "{}"  # the result's other keys (scores, shape, tasks …) as JSON text
     transcript: Blob = Blob("")
     agent: str = ""
@@ -374,6 +378,7 @@ class Outcome:
     tests_of_agents: int = 0  # that the verdict rests on, where the base has none
     allowed: tuple[str, ...] = ()  # where tests might be changed without asking
     unnoticed: str = ""  # that no test notices the change, where that is only said
+    evidence: Evidence | None = None  # how much the checks show of what landed
     still_held: str = ""  # why what was approved afterwards did not land
     waiting: tuple[Finding, ...] = ()  # mended only in what did not land
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands

@@ -13,6 +13,7 @@ from loopwright.kernel.gates import evidence, matches
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 
 CanaryRule = Literal["gate", "warn", "off"]
+TaskKind = Literal["", "code", "text", "tests", "cleanup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +29,15 @@ class Trust:
     # What a person named to be reviewed and mended: product of this loop. A folder ends in `/`; tests in it stay tests.
     artifacts: tuple[str, ...] = ()
     in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
+    keeps_behaviour: bool = False  # a person's word: nothing is to work differently, so that no test can show it
+    about: TaskKind = ""  # what the work is about; empty: code, until a reviewer says otherwise
     new_ground: bool = False  # the base may have nothing to test yet: that is no error
     tests_to_come: bool = False  # the tests of this change are still to be written: none of them is asked for
+
+    @property
+    def asks_witness(self) -> bool:
+        """Whether something that failed before has to pass now."""
+        return self.in_force and not self.keeps_behaviour and self.about in ("", "code")
 
     def on(self, base: Commit) -> Trust:
         return self if self.base else replace(self, base=base)
@@ -61,8 +69,8 @@ class LandedBefore:
 
 class FileClass(StrEnum):
     JUDGE_BY_NAME = "judge by name"  # manifests, configuration of runners, what a check names: never free
-    TEST = "test"  # added, or only added to
-    CHANGED_TEST = "changed test"  # a test of the base was changed or removed
+    TEST = "test"  # the base's version judges, the candidate's lands
+    CHANGED_TEST = "changed test"  # what tests compare with, or a link or mode of one: never landed by itself
     PRODUCT = "product"
     TEXT = "text"
     JUDGE = "judge"  # all else
@@ -75,20 +83,19 @@ _LANDED = (*_JUDGED, FileClass.TEST)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Classed:
-    """A changed path with its class. Tests inside a product file are cut out: `judged` and `landed` are what the file
-    holds in the two runs then, until a person approves; None: as its class says."""
+    """A changed path with its class. Tests inside a product file are the base's in the judging run: `judged` is what
+    the file holds there; None: as its class says."""
 
     change: Change
     kind: FileClass
     why: str = ""  # in words for a person: "a runner's configuration", "its name is taken: json"
     judged: bytes | None = None
-    landed: bytes | None = None
     waits: bool = False  # tests of the base in it cannot be told from the product: nothing of it is held back
     is_manifest: bool = False  # decides what is installed
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
     left: bytes | None = None  # what stands for it where the base is measured without the tests in it
-    spared: bool = False  # a test that a person named to be mended: product, but never broken on purpose
+    spared: bool = False  # product that tests of the base use: never broken on purpose
     mingled: bool = False  # allowed, and in a run with others that need it, or that it cannot be taken from
 
     @property
@@ -105,7 +112,7 @@ class Classed:
     def is_gated(self) -> bool:
         if self.put_back or self.allowed:
             return False
-        return not self.is_landed or self.waits or self.landed is not None
+        return not self.is_landed or self.waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +125,7 @@ class Claim:
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
     new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
     before: tuple[str, ...] = ()  # tests that fail, and did so on the base
+    messages: tuple[str, ...] = ()  # what the failing tests say, each with its id
     by_number: bool = False  # `dropped` says how many: a check that only counts tests does not name them
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from loopwright.kernel.evidence import Level, describe, describe_tests
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
@@ -68,6 +69,23 @@ def written(outcome: Outcome) -> tuple[str, ...]:
     more = f" and {counted(len(outcome.written) - _HELD, 'other')}" if len(outcome.written) > _HELD else ""
     rests = f"The verdict rests on {counted(outcome.tests_of_agents, 'test')} written by agents alone. "
     return (f"{rests if outcome.tests_of_agents else ''}Tests written by agents, seen by no person: {paths}{more}.",)
+
+
+def evidence(outcome: Outcome) -> tuple[str, ...]:
+    """What shows the change, which tests of the base were altered, and how to go on where no test shows it."""
+    seen = outcome.evidence
+    if seen is None or not outcome.branch:
+        return ()
+    tests = tuple(one_line(f"Tests: {each}.", 500) for each in describe_tests(seen))
+    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *_show_it(outcome))
+
+
+def _show_it(outcome: Outcome) -> tuple[str, ...]:
+    is_left = outcome.evidence is not None and outcome.evidence.level is Level.GUARDED and not outcome.merged_into
+    if not is_left or not (take := take_command(outcome)):
+        return ()
+    shown = 'loop feedback --about tests "Write a test that fails without the change"'
+    return (f"Go on: take it as it is with `{take}`, or have it shown first: `{shown}` on {outcome.branch}.",)
 
 
 def said_beforehand(outcome: Outcome) -> tuple[str, ...]:

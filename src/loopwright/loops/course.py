@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
+from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
@@ -165,6 +166,9 @@ class Course:
     red: tuple[str, ...] = ()  # the checks that said so here, before anybody was paid
     told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
     told_untested: bool = False  # the maker heard that no check looks at the change
+    told_unshown: bool = False  # the maker heard that no test tells the change from the base
+    no_test: str = ""  # why no test can, as the maker says
+    evidence: Evidence | None = None  # how much the checks show of the candidate
     lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
     held: tuple[Change, ...] = ()  # what does not, unless a person approves
     put_back: tuple[str, ...] = ()  # nor these, and nobody is asked: locks without their manifest

@@ -41,6 +41,7 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
+from loopwright.kernel.evidence import describe, describe_tests
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
 from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
@@ -97,8 +98,17 @@ def _signed(own: Machine[S, L], state: S) -> Action:
         f"It rests on {state.course.tests_of_agents} tests of theirs alone" if state.course.tests_of_agents else "",
         f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
         state.course.unnoticed,
+        _evidence(state) if not state.course.accepted else "",
     )
     return replace(landing, message="\n\n".join((landing.message, *filter(None, notes))))
+
+
+def _evidence(state: OnCourse) -> str:
+    seen = state.course.evidence
+    if seen is None:
+        return ""
+    told = ". ".join((describe(seen), *describe_tests(seen)))
+    return f"Evidence: {told}"
 
 
 def _some(paths: tuple[str, ...]) -> str:

@@ -114,6 +114,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             tests_of_agents=state.course.tests_of_agents,
             allowed=own.trust(state).allow,
             unnoticed=state.course.unnoticed,
+            evidence=state.course.evidence,
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
     return c.done(state, replace(outcome, cleanup=cleanup))

@@ -95,6 +95,7 @@ def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
         approved=state.course.let_in,
         written=state.course.written,
         may_drop=state.course.may_drop,
+        evidence=state.course.evidence,
     )
     gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)
     return c.done(c.steered(state, gates=gates), outcome)

@@ -12,8 +12,9 @@ from typing import TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Level
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
 from loopwright.kernel.trust import Canary, Claim, evidence_with, is_named
 from loopwright.kernel.wording import counted
@@ -22,7 +23,8 @@ from loopwright.loops.course import GateRecord, OnCourse, Ruling
 
 S = TypeVar("S", bound=OnCourse)
 _NEEDS_APPROVAL = "needs-approval"
-_TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed")
+NO_WITNESS = "no-witness"
+_TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed", NO_WITNESS)
 _SHOWN = ("noticed", "not-shown")  # nothing that a canary could still say
 _OF_CHANGES = ("tampering", "engine")  # findings about a path that was changed
 _NAMED = 5  # tests in a sentence; the gate shows them all
@@ -53,6 +55,17 @@ class Passed:
 Weighed = Failed | Rejected | Waits | Passed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowPolicy:
+    """What is asked of a change that no test tells from the base."""
+
+    asks: bool = False  # the maker is asked for a test once
+    merges: bool = False  # it is on its way into the person's branch, where a person is asked
+
+
+NOT_ASKED = ShowPolicy()
+
+
 def _tests_of_agents(report: ChecksReported) -> int:
     """How many the verdict rests on where the base has none."""
     if any(result.tests for result in report.results):
@@ -61,7 +74,13 @@ def _tests_of_agents(report: ChecksReported) -> int:
 
 
 def weighed(
-    state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...], *, is_last: bool = False
+    state: S,
+    report: ChecksReported,
+    commit: Commit,
+    words: tuple[str, ...],
+    *,
+    is_last: bool = False,
+    policy: ShowPolicy = NOT_ASKED,
 ) -> tuple[S, Weighed]:
     """`words` are what the work was asked for in: a path named there is needed.
 
@@ -76,6 +95,8 @@ def weighed(
     if report.canary is not None and report.canary.said not in _SHOWN:
         state, said = _unnoticed(state, report, report.canary, commit)
     said = said or without
+    if said is None and is_unshown(report) and not state.course.untested:
+        state, said = _unshown(state, report, commit, policy, is_last=is_last)
     if said is not None:
         return state, said
     return (state, Passed()) if report.lands else _as_before(state)
@@ -91,6 +112,7 @@ def _noted(state: S, report: ChecksReported, commit: Commit) -> S:
         tests_of_agents=_tests_of_agents(report),
         untested=False,
         unnoticed="",
+        evidence=report.evidence,
     )
     return _without_older_gates(state, commit)
 
@@ -150,8 +172,8 @@ def rejection(gate: GateRecord) -> Finding:
 def _without_older_gates(state: S, commit: Commit) -> S:
     """What an earlier candidate called for, this one may not; and what was held back, this report says anew."""
     gates = tuple(
-        replace(each, due=each.due and each.gate != UNTESTED and each.commit == commit, lasting=False)
-        if each.gate in (PROTECTED, UNTESTED)
+        replace(each, due=each.due and each.gate == PROTECTED and each.commit == commit, lasting=False)
+        if each.gate in (PROTECTED, UNTESTED, UNSHOWN)
         else each
         for each in state.course.gates
     )
@@ -225,8 +247,9 @@ def _why(claim: Claim) -> str:
 
 
 def _red(claim: Claim) -> str:
-    """A test that came with the change is no promise of the base."""
-    base = (f"these tests of the base fail: {_some(claim.failing)}",) if claim.failing else ()
+    """A test that came with the change is no promise of the base. What a test says is the shortest reason."""
+    said = tuple(each for each in claim.messages if each.partition(" - ")[0] in claim.failing)
+    base = (f"these tests of the base fail: {_some(said or claim.failing)}",) if claim.failing else ()
     new = (f"these new tests fail: {_some(claim.new)}",) if claim.new else ()
     return " and ".join((*base, *new)) or "the checks fail"
 
@@ -250,6 +273,51 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
     if canary.said == "untested-change" and canary.rule != "gate":
         return c.steered(state, unnoticed=_told(canary)), None
     return _at(state, gate)
+
+
+def is_unshown(report: ChecksReported) -> bool:
+    """Whether no test tells the change from the base, though one notices when it is broken."""
+    return report.evidence is not None and report.evidence.level is Level.GUARDED
+
+
+def asks_for_witness(faults: tuple[Finding, ...]) -> bool:
+    """Whether nothing is wrong but that no test shows the change: no failure that any limit counts."""
+    return bool(faults) and all(each.category == "engine" and each.rule == NO_WITNESS for each in faults)
+
+
+def _unshown(
+    state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, is_last: bool
+) -> tuple[S, Weighed | None]:
+    """The maker is asked for a test once; then a merge waits for a person, and a branch of its own is left as it is."""
+    if policy.asks and not (state.course.told_unshown or is_last):
+        return c.steered(state, told_unshown=True), Failed(
+            faults=(engine_finding(NO_WITNESS, _ask_for_witness(report)),)
+        )
+    if not (policy.asks and policy.merges and report.unshown == "gate"):
+        return state, None
+    return _at(state, _unshown_gate(state, report, commit))
+
+
+def _ask_for_witness(report: ChecksReported) -> str:
+    idle = report.evidence.idle_tests if report.evidence else ()
+    told = f" These new tests pass whatever the changed code returns: {_some(idle)}." if idle else ""
+    return (
+        "No test fails without your change: the same tests pass on the base."
+        f"{told} Write a test that fails without your change, or say in `no_test` of your result why none can."
+    )
+
+
+def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateRecord:
+    """Bound to the tree, as `untested` is."""
+    parts = "\0".join((UNSHOWN, report.lands or report.tree))
+    reason = f'; the maker says: "{state.course.no_test}"' if state.course.no_test else ""
+    return GateRecord(
+        gate=UNSHOWN,
+        evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
+        commit=commit,
+        tree=report.tree,
+        why=f"no test tells this change from the base{reason}",
+    )
 
 
 def _told(canary: Canary) -> str:

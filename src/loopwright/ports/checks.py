@@ -20,7 +20,7 @@ class ChecksRun:
     commit: Commit
     base: Commit
     names: tuple[str, ...] = ()  # empty: all configured
-    approved: tuple[str, ...] = ()  # evidence of changes that a person approved
+    approved: tuple[Change, ...] = ()  # by a person
     may_drop: tuple[str, ...] = ()  # tests of the base that may be gone
     trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
     preflight: bool = False  # on the base itself, before anybody is paid
@@ -50,7 +50,7 @@ class Checks(Protocol):
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported: ...
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
         """What of the candidate may land by itself. `trust` has a base."""
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:

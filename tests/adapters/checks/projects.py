@@ -21,7 +21,6 @@ from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
@@ -177,7 +176,7 @@ class Project:
         """The result of the only check: of the landing run, where there is one. `approved`: all that it changes."""
         report = await self.report(commit, step=step)
         if approved and report.held:
-            report = await self.report(commit, step=f"{step}-approved", approved=(evidence(report.held),))
+            report = await self.report(commit, step=f"{step}-approved", approved=report.held)
         (result,) = report.landing or report.results
         return result
 

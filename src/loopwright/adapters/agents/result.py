@@ -99,6 +99,8 @@ RESULT = _object(
     status=_word(AgentStatus),
     summary=_TEXT,
     verdict=_word(Verdict),
+    no_test=_TEXT,
+    about=choice("code", "text", "tests", "cleanup"),
     findings=several(_FINDING),
     scores=named(_NUMBER, "an object"),
     shape=_object(
@@ -118,7 +120,7 @@ RESULT = _object(
     ship=_object(confidence=_NUMBER, **_texts("reversibility"), points=_NUMBER, **_texts("alternative", "risk")),
     usage=_USAGE,
 )
-_REPORTED = ("status", "summary", "verdict", "findings", "questions", "usage")
+_REPORTED = ("status", "summary", "verdict", "no_test", "about", "findings", "questions", "usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,8 @@ def check_result(value: object) -> Result:
         status=AgentStatus(data["status"]),
         summary=cut(data.get("summary", "") or "(no summary)", _SUMMARY),
         verdict=Verdict(data["verdict"]) if "verdict" in data else None,
+        no_test=cut(data.get("no_test", ""), _SUMMARY),
+        about=data.get("about", ""),
         findings=tuple(findings[:MOST_FINDINGS]),
         questions=tuple(_question(each) for each in data.get("questions", ())[:MOST_QUESTIONS]),
         extras=json.dumps(extras, ensure_ascii=False, sort_keys=True, separators=(",", ":")),

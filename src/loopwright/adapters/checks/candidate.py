@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
@@ -30,6 +30,8 @@ class Candidate:
     gated: tuple[Classed, ...]  # what needs a person's word, approved or not
     held: tuple[Classed, ...]  # what of it nobody has approved and the runs do without
     waiting: tuple[Classed, ...]  # what of it nobody has approved and no run can do without
+    start: Tree  # where the work began: the base, or what landed before it under the same root
+    made: tuple[Classed, ...]  # what was changed since then
     before: Tree | None = None  # what landed before, where nobody may change a test of it
     earlier: Tree | None = None  # the product as it would land with the tests that landed before, and no others
 
@@ -41,9 +43,9 @@ class Candidate:
         return frozenset(each.change.path for each in self.classed if each.change.how == how)
 
     @property
-    def added_to(self) -> frozenset[str]:
-        """Tests of the base with more in them."""
-        return _paths(each for each in self.classed if each.kind is FileClass.TEST and each.change.how == "changed")
+    def altered_tests(self) -> frozenset[str]:
+        """Files of tests that the candidate changes or removes."""
+        return _paths(each for each in self.classed if each.kind is FileClass.TEST and each.change.how != "added")
 
     @property
     def mingled(self) -> tuple[str, ...]:
@@ -83,7 +85,7 @@ class Candidate:
         return self.judging == self.base and self.holds_more_than_tests(is_test)
 
     def holds_more_than_tests(self, is_test: Callable[[str], bool]) -> bool:
-        return any(each.kind is not FileClass.CHANGED_TEST and not is_test(each.change.path) for each in self.held)
+        return any(not is_altered_test(each) and not is_test(each.change.path) for each in self.held)
 
     @property
     def evidence(self) -> str:
@@ -99,16 +101,17 @@ async def composed(
     classed: tuple[Classed, ...],
     commit: Commit,
     trust: Trust,
-    approved: tuple[str, ...],
+    approved: tuple[Change, ...],
     *,
     checkouts: Checkouts,
     source: ObjectReader,
 ) -> Candidate:
     gated = tuple(each for each in classed if each.is_gated)
-    shut = () if not gated or evidence(changes_of(gated)) in approved else gated
+    shut = tuple(each for each in gated if each.change not in approved)
     held = tuple(each for each in shut if not each.waits)
     opened = tuple(each for each in classed if each not in shut and not each.put_back)
-    judged = tuple(each for each in classed if each.is_judged or (each.is_gated and each in opened))
+    let_in = tuple(each for each in opened if each.is_gated or each.change in approved)
+    judged = tuple(each for each in classed if each.is_judged or each in let_in)
     judging = await checkouts.compose(
         trust.base,
         taken_from=commit,
@@ -120,10 +123,9 @@ async def composed(
         commit,
         taken_from=trust.base,
         paths=back | _paths(each for each in held if not each.is_landed),
-        texts=_texts((each.change.path, each.landed) for each in held),
     )
     base = await source.tree(trust.base)
-    let_go = tuple(each for each in classed if each.allowed and each.kind is FileClass.CHANGED_TEST)
+    let_go = tuple(each for each in classed if each.allowed and is_altered_test(each))
     removed = _paths(each for each in let_go if each.change.how == "removed")
     left = _texts((each.change.path, each.left) for each in let_go)
     is_less = bool(removed or left)
@@ -144,7 +146,20 @@ async def composed(
         gated=gated,
         held=held,
         waiting=tuple(each for each in shut if each.waits),
+        start=base,
+        made=classed,
     )
+
+
+def is_altered_test(each: Classed) -> bool:
+    return each.kind is FileClass.CHANGED_TEST or (each.kind is FileClass.TEST and each.change.how != "added")
+
+
+async def without_tests(seen: Candidate, paths: frozenset[str], checkouts: Checkouts) -> Candidate:
+    """The candidate, where these files of tests are held back: they land as they were where the work began."""
+    landing = await checkouts.compose(seen.landing, taken_from=seen.start, paths=paths)
+    held = tuple(each for each in seen.classed if each.change.path in paths)
+    return replace(seen, landing=landing, held=(*seen.held, *held), gated=(*seen.gated, *held))
 
 
 def _paths(classed: Iterable[Classed]) -> frozenset[str]:
@@ -153,7 +168,7 @@ def _paths(classed: Iterable[Classed]) -> frozenset[str]:
 
 def _moved(judged: tuple[Classed, ...], added: frozenset[str]) -> frozenset[str]:
     """Where tests of the base are that were allowed to go elsewhere as they are: they judge from there."""
-    return added & {each.change.moved for each in judged if each.kind is FileClass.CHANGED_TEST}
+    return added & {each.change.moved for each in judged if is_altered_test(each)}
 
 
 def _texts(texts: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes]:

@@ -50,15 +50,22 @@ class Desk:
         return Drops(ids=frozenset(self.run.may_drop), files=self.run.trust.allow)
 
     async def results(
-        self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops | None = None
+        self,
+        specs: tuple[CheckSettings, ...],
+        tree: Tree,
+        drops: Drops | None = None,
+        whole: tuple[CheckSettings, ...] = (),
     ) -> tuple[CheckResult, ...]:
-        """Independent chains run side by side, each on a checkout of its own."""
+        """Independent chains run side by side, each on a checkout of its own. `whole`: `specs` run a part of these."""
         changes, drops = changes_of(self.seen.classed), drops or self.drops
-        runs = [self._chain(each, tree, drops).results(changes) for each in chains(specs)]
+        by_name = {spec.name: spec for spec in whole}
+        runs = [self._chain(each, tree, drops, by_name).results(changes) for each in chains(specs)]
         found = {result.name: result for results in await side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)
 
-    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops) -> Chain:
+    def _chain(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops, whole: Mapping[str, CheckSettings]
+    ) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
         return Chain(
             specs=specs,
@@ -72,8 +79,9 @@ class Desk:
             book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
-            where=self._where,
+            where=self.where,
             drops=drops,
+            whole=whole,
             new_code=NewCode(
                 source=outfit.source,
                 base=seen.base,
@@ -83,7 +91,7 @@ class Desk:
             ),
         )
 
-    def _where(self, command: tuple[str, ...]) -> Whereabouts:
+    def where(self, command: tuple[str, ...]) -> Whereabouts:
         return Whereabouts(self.paths, self.steering.folders_of(command, self.paths))
 
     def bench(

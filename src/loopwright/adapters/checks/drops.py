@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.checks.ids import Outcomes, file_of, renumbered
+from loopwright.adapters.checks.ids import Outcomes, file_of
 from loopwright.adapters.checks.judgement import Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.kernel.gates import matches
@@ -53,32 +53,31 @@ class Drops:
     files: tuple[str, ...] = ()  # patterns
     any: bool = False
     all: bool = False  # those of a person's word may be all there are: a run with other tests follows
-    added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
+    altered: frozenset[str] = frozenset()  # files of tests that differ: what is gone from them is examined apart
     mingled: tuple[str, ...] = ()  # files of a person's word whose tests run among others
 
     @property
     def go_by_file(self) -> bool:
-        return bool(self.files or self.added_to)
+        return bool(self.files or self.altered)
 
-    def among(self, tests: Outcomes, ran: Outcomes, files_of: FilesOf) -> frozenset[str]:
-        """A word that may be meant for another file is none."""
+    def among(self, tests: Outcomes, files_of: FilesOf) -> frozenset[str]:
+        """A word that may be meant for another file is none. An id that names no file may be of an altered one."""
 
         def is_allowed(test: str) -> bool:
             files = files_of(test)
             return bool(files) and all(any(matches(file, each) for each in self.files) for file in files)
 
-        def is_added_to(test: str) -> bool:
-            return bool(files := files_of(test)) and files <= self.added_to
+        def is_altered(test: str) -> bool:
+            return bool(self.altered) and files_of(test) <= self.altered
 
-        let_go = {test for test, _ in tests if self.any or is_allowed(test)}
-        return self.ids | let_go | renumbered(tests, ran, is_added_to)
+        return self.ids | {test for test, _ in tests if self.any or is_allowed(test) or is_altered(test)}
 
     @property
     def mark(self) -> str:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
         if not (self.ids or self.go_by_file or self.any):
             return ""
-        others = f"{' all' if self.all else ''} {sorted(self.added_to)}{' '.join(self.mingled)}"
+        others = f"{' all' if self.all else ''} {sorted(self.altered)}{' '.join(self.mingled)}"
         return f"{sorted(self.ids)} {self.files} {self.any}{others}"
 
     def leave_none(self, wanted: Standard) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import posixpath
 import secrets
 import shutil
@@ -12,12 +14,13 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loopwright.adapters.checks import call_recorder
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.local_installs import path_of_check
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.runners.asking import Asked, as_written, asked
+from loopwright.adapters.checks.runners.asking import Asked, as_written, asked, calls_folder
 from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
@@ -67,6 +70,9 @@ class Starter:
             environment = await self.outfit.environment(spec, compiled)
             environment |= as_activated(spec.run, checkout, environment)
             path = path_of_check(spec.run, environment, checkout, self.root, self.texts.values())
+            calls = calls_folder(report)
+            if pace.records:
+                path |= _with_recorder(calls, {**environment, **path})
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,
@@ -84,7 +90,8 @@ class Starter:
             ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
-            return replace(ran, bent=bent, output=await self.store.keep_file(output))
+            ran = replace(ran, bent=bent, output=await self.store.keep_file(output))
+            return replace(ran, calls=_read_calls(calls)) if pace.records else ran
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -105,6 +112,31 @@ class Starter:
             tail=tail,
             runner=request.runner,
         )
+
+
+def _with_recorder(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which pytest finds the recorder, behind everything else, and the recorder its folder."""
+    folder.mkdir(mode=0o700)
+    shutil.copyfile(call_recorder.__file__, folder / f"{call_recorder.MODULE}.py")
+    found = os.pathsep.join(filter(None, (environment.get("PYTHONPATH", ""), str(folder))))
+    return {"PYTHONPATH": found, call_recorder.VARIABLE: str(folder)}
+
+
+def _read_calls(folder: Path) -> tuple[tuple[str, int], ...] | None:
+    """Return files and first lines of functions that tests called, without those called while tests were collected.
+
+    None: the recorder was not loaded.
+    """
+    called, collected = set[tuple[str, int]](), set[tuple[str, int]]()
+    files = sorted(folder.glob("calls-*.json"))
+    for file in files:
+        try:
+            held = json.loads(file.read_text("utf-8"))
+            called |= {(str(path), int(line)) for path, line in held["called"]}
+            collected |= {(str(path), int(line)) for path, line in held["collected"]}
+        except (ValueError, KeyError, TypeError):
+            continue  # it only says what is worth breaking
+    return tuple(sorted(called - collected)) if files else None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.reports import Outcome
@@ -55,21 +55,6 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
         if ran[test] < count <= there[test] and test not in (*gone, *may_drop)
     )
     return Lost(gone=gone, skipped=skipped)
-
-
-def renumbered(base: Outcomes, candidate: Outcomes, is_added_to: Callable[[str], bool]) -> frozenset[str]:
-    """Ids of tests in files that got more cases: a runner that numbers cases names the later ones anew.
-
-    Of each such test the candidate has and runs at least as many cases as the base.
-    """
-    (there, ran), (wanted, wanted_ran) = (_tally(_by_function(each)) for each in (candidate, base))
-    kept = {test for test in wanted if there[test] >= wanted[test] and ran[test] >= wanted_ran[test]}
-    inside = {test for test in kept if is_added_to(test)}
-    return frozenset(test for test, _ in base if "[" in test and test.partition("[")[0] in inside)
-
-
-def _by_function(outcomes: Outcomes) -> Outcomes:
-    return tuple((test.partition("[")[0], how) for test, how in outcomes)
 
 
 def _loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
+from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
@@ -18,8 +19,8 @@ from loopwright.adapters.checks.verification import Verification
 from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Commit
-from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, Trust
+from loopwright.kernel.model import Change, Commit
+from loopwright.kernel.trust import CanaryRule, Classed, LandedBefore, Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -34,10 +35,12 @@ class CommandChecks:
     outfit: Outfit
     classifier: Classifier
     canary: CanaryRule = "gate"
+    changed_tests: Literal["land", "ask"] = "land"
+    unshown: Literal["gate", "land"] = "gate"
     parallel: int = 4
     demand_limit: float = 600.0  # seconds, as a check has them that says nothing else
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
         seen = await self._candidate(await self._classifier(trust), commit, trust, approved)
         return Examined(
             gated=changes_of(seen.gated),
@@ -83,7 +86,9 @@ class CommandChecks:
                 every = whatever_is_there(specs, tuple(paths))
                 report = await Verification(desk=desk, specs=every).preflight()
             else:
-                verification = Verification(desk=desk, specs=at_least_one(specs, seen.classed, desk.texts))
+                asks = self.changed_tests == "ask" or run.trust.keeps_behaviour
+                every = at_least_one(specs, seen.classed, desk.texts)
+                verification = Verification(desk=desk, specs=every, asks_about_tests=asks)
                 # While the checks run there is time for it.
                 signs = asyncio.create_task(found_in(desk, commands, judges=named & paths))
                 try:
@@ -93,7 +98,9 @@ class CommandChecks:
                     await asyncio.gather(signs, return_exceptions=True)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
-        return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names, kept=kept)
+        return replace(
+            report, canary=canary, unshown=self.unshown, seconds=seconds, rests_on=desk.book.names, kept=kept
+        )
 
     async def _with_landed_tests(
         self, classifier: Classifier, seen: Candidate, run: ChecksRun
@@ -113,21 +120,20 @@ class CommandChecks:
             for each in await classifier.classify(before.commit, run.commit)
             if each.change.path not in theirs
         )
-        gated = tuple(each for each in since if each.is_gated)
-        texts = {each.change.path: each.landed for each in gated if each.landed is not None and not each.waits}
-        whole = frozenset(each.change.path for each in gated) - texts.keys()
-        outfit, landing = self.outfit, seen.landing
+        outfit, gated = self.outfit, frozenset(each.change.path for each in since if each.is_gated)
+        landing = seen.landing
         if gated:
-            landing = await outfit.checkouts.compose(landing, taken_from=before.commit, paths=whole, texts=texts)
-        seen = replace(seen, landing=landing)
-        if before.alone:
+            landing = await outfit.checkouts.compose(landing, taken_from=before.commit, paths=gated)
+        seen = replace(seen, landing=landing, start=await outfit.source.tree(before.commit), made=since)
+        alters = any(is_altered_test(each) and not each.allowed for each in since)
+        if before.alone or alters:
             on = Trust(base=before.commit)
-            then = await composed(since, run.commit, on, (), checkouts=outfit.checkouts, source=outfit.source)
-            is_fixed = not before.allow and not any(each.allowed for each in since)
+            then = await composed(since, run.commit, on, run.approved, checkouts=outfit.checkouts, source=outfit.source)
+            is_fixed = not before.allow and not alters and not any(each.allowed for each in since)
             earlier = then.judging if then.judging != landing else None
             seen = replace(seen, earlier=earlier, before=then.base if is_fixed else None)
         held = frozenset(each.change.path for each in seen.held)  # of these another sentence tells
-        return seen, tuple(sorted((whole | texts.keys()) - held))
+        return seen, tuple(sorted(gated - held))
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""
@@ -135,7 +141,7 @@ class CommandChecks:
         return replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts, yielding=yielding)
 
     async def _candidate(
-        self, classifier: Classifier, commit: Commit, trust: Trust, approved: tuple[str, ...]
+        self, classifier: Classifier, commit: Commit, trust: Trust, approved: tuple[Change, ...]
     ) -> Candidate:
         classed = await classifier.classify(trust.base, commit)
         outfit = self.outfit
@@ -145,4 +151,4 @@ class CommandChecks:
 def _may_change(each: Classed, let: frozenset[str], before: LandedBefore) -> bool:
     """By a person's word, or a test that the task is about."""
     path = each.change.path
-    return path in let or before.is_allowed(path) or (each.kind is FileClass.CHANGED_TEST and before.lets_change(path))
+    return path in let or before.is_allowed(path) or (is_altered_test(each) and before.lets_change(path))

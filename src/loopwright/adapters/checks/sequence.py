@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
@@ -75,6 +75,7 @@ class Chain:
     new_code: NewCode
     where: Callable[[tuple[str, ...]], Whereabouts]  # by the command of a check
     drops: Drops = field(default_factory=Drops)
+    whole: Mapping[str, CheckSettings] = field(default_factory=dict)  # by name, where `specs` run a part of their tests
 
     async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
         """One result per check. After a failure, what comes after it is skipped and counts as failed."""
@@ -137,7 +138,7 @@ class Chain:
         if held.base == self.run.base or held.tests is None:
             return True
         base = await self._base(spec, replace(held, environment=environment))
-        wanted, _ = await self._wanted(spec, base, ())
+        wanted, _ = await self._wanted(spec, base)
         if wanted.tests is not None and held.tests < wanted.tests:
             return False
         return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
@@ -146,6 +147,7 @@ class Chain:
         """The base's own receipt, made now if there is none yet. None: the base does not run to its end."""
         if self.trees.base == self.trees.candidate:
             return candidate
+        spec = self.whole.get(spec.name, spec)
         key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
         held = await self.book.find(key)
         is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
@@ -166,14 +168,14 @@ class Chain:
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
 
-    async def _wanted(self, spec: CheckSettings, base: Receipt | None, ran: Outcomes) -> tuple[Standard, FilesOf]:
+    async def _wanted(self, spec: CheckSettings, base: Receipt | None) -> tuple[Standard, FilesOf]:
         tests = await self._ids(base) if base else ()
         files_of = (self.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
-        return standard(base, tests, self.drops.among(tests, ran, files_of)), files_of
+        return standard(base, tests, self.drops.among(tests, files_of)), files_of
 
     async def _standard(self, spec: CheckSettings, base: Receipt | None, ran: Ran) -> Standard:
         """Where tests have no id, or one that names no file, only a run tells which are in files that may change."""
-        wanted, files_of = await self._wanted(spec, base, ran.ids)
+        wanted, files_of = await self._wanted(spec, base)
         is_short = falls_short(ran, wanted) or self._is_mingled(wanted)
         if base is None or self.trees.rest == self.trees.base or not is_short:
             return wanted

@@ -40,18 +40,33 @@ def _is_test_file(stem: str) -> bool:
 
 def alone(argv: tuple[str, ...], test: str) -> tuple[str, ...]:
     """The command that runs only `test`, or the whole command where nobody can say how."""
+    return choose_tests(argv, (test,)) or argv
+
+
+def choose_tests(argv: tuple[str, ...], tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command that runs only these tests, or nothing where the command cannot say which it runs."""
     place = _pytest_place(argv)
-    if place is not None and "::" in test:
-        options = tuple(_options(argv[place + 1 :]))
-        return (*argv[: place + 1], *options, test)
+    if place is not None and all("::" in test for test in tests):
+        return _with_places(argv, place, tests)
     found = find_runner(argv)
     if found is None or found.runner is not OUR_UNITTEST:
-        return argv
+        return ()
     ours = found.with_words(())
     mode = next((at for at, word in enumerate(ours) if word in ("discover", "unittest")), len(ours))
     if mode == len(ours):
-        return argv
-    return (*ours[:mode], "run", *_folders(ours[mode:]), test)
+        return ()
+    return (*ours[:mode], "run", *_folders(ours[mode:]), *tests)
+
+
+def choose_files(argv: tuple[str, ...], files: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the command that runs only the tests in these files, or nothing where it is not pytest's own."""
+    place = _pytest_place(argv)
+    return _with_places(argv, place, files) if place is not None and files else ()
+
+
+def _with_places(argv: tuple[str, ...], place: int, places: tuple[str, ...]) -> tuple[str, ...]:
+    """In front of the options: the last one may take a value that is left out."""
+    return (*argv[: place + 1], *places, *_options(argv[place + 1 :]))
 
 
 def files_of(argv: tuple[str, ...], tests: Iterable[str], paths: frozenset[str]) -> tuple[str, ...]:

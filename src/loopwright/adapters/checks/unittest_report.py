@@ -11,6 +11,7 @@ under test comes onto `sys.path`, so that a `unittest.py` lying there replaces n
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import sys
@@ -134,6 +135,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("-t", dest="top", default=None)
     parser.add_argument("-p", dest="pattern", default="test*.py")
     parser.add_argument("-f", dest="failfast", action="store_true")
+    parser.add_argument("--record", default="")
     parser.add_argument("tests", nargs="*")
     return parser.parse_intermixed_args(words)
 
@@ -174,10 +176,24 @@ def _as_unittest(report: str, words: list[str]) -> None:
     unittest.main(module=None, argv=["python -m unittest", *words], testRunner=CountingRunner)
 
 
+def _recorder(folder: str):  # type: ignore[no-untyped-def] # noqa: ANN202 - of a file beside this one, which no path names
+    """Return a recorder of called functions at work, where a folder for its notes is given."""
+    if not folder:
+        return None
+    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), "call_recorder.py")  # noqa: PTH100, PTH118, PTH120 - as in `_write`
+    spec = importlib.util.spec_from_file_location("call_recorder", place)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    recorder = module.CallRecorder(folder)
+    recorder.start()
+    return recorder
+
+
 def main(words: list[str]) -> int:
     if words[1:2] == ["unittest"]:
         _as_unittest(words[0].removeprefix("--report="), words[2:])
     given = _arguments(words)
+    recorder = _recorder(given.record)
     sys.path[:] = sys.path[1:]  # our own folder: its modules are nothing to the tests of a project
     sys.path.insert(0, os.path.abspath(given.top or given.start))  # noqa: PTH100 - as in `_write`
     if given.top is None and given.start != ".":
@@ -188,7 +204,11 @@ def main(words: list[str]) -> int:
     else:
         suite = loader.loadTestsFromNames(given.tests)
     CountingRunner.report = given.report
+    if recorder is not None:
+        recorder.is_testing = True
     result = CountingRunner(failfast=given.failfast).run(suite)
+    if recorder is not None:
+        recorder.stop()
     return 0 if result.wasSuccessful() else 1
 
 

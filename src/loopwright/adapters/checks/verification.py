@@ -1,37 +1,44 @@
-"""One verification: the judging run, the landing run, the trial, the canary; and one verdict of all of them."""
+"""One verification: the judging run, the landing run, the trials; one verdict of all of them, and what they show."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.checks.candidate import changes_of
+from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
+from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_tests
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
+from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
+from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
+from loopwright.adapters.checks.trial_runs import TrialRuns
+from loopwright.adapters.checks.witnesses import WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.faults import engine_finding
-from loopwright.kernel.model import CheckResult, Finding, Severity
+from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
-_OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of a product file are the tests inside it
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _BY_NUMBER = (FEWER, UNSURE)
 _ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
+_LEVELS = {"noticed": Level.GUARDED, "not-shown": Level.NOT_SHOWN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
     desk: Desk
     specs: tuple[CheckSettings, ...]
+    asks_about_tests: bool = False  # a person is asked about every altered test of the base
 
     async def preflight(self) -> ChecksReported:
         """The base itself: what cannot run here never will, and what is red was so before anybody was paid."""
@@ -48,61 +55,110 @@ class Verification:
 
     async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
-        seen, differs = self.desk.seen, self.desk.seen.landing != self.desk.seen.judging
-        # How much of the new code tests reach is a matter of the new tests, too.
-        judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
-        lands = to_land(self.desk, self.specs)
-        drops = self.desk.drops
-        judges = replace(drops, all=differs, mingled=seen.mingled)
-        judging = await self.desk.results(judged if differs else lands, seen.judging, judges)
-        judging = tuple(map(_without_floor, judging)) if differs else judging
-        landing: tuple[CheckResult, ...] = ()
-        if differs and _is_green(judging):
-            landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
+        ran = await self._run()
         findings = await signs
-        failed, told = await self._by_what_landed(judges) if _is_green((*judging, *landing)) else ((), ())
-        landing, findings = failed or landing, (*findings, *told)
-        green = _is_green((*judging, *landing))
-        also = await demanded(self.desk) if green else ()
-        # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
-        if green and self.desk.run.trust.in_force and await is_weak(self.desk, lands, (*judging, *landing)):
+        failed, told = await self._by_what_landed(ran) if ran.is_green else ((), ())
+        ran = replace(ran, landing=failed or ran.landing)
+        altered = await self._alterations(ran) if ran.is_green else Alterations()
+        judge = self if not altered.weakened else await self._without_weakened(altered)
+        return await judge.judged(ran, altered, (*findings, *told))
+
+    async def judged(self, ran: Runs, altered: Alterations, findings: tuple[Finding, ...]) -> ChecksReported:
+        """Judge the candidate without the tests that were weakened, which are held back by now."""
+        seen = self.desk.seen
+        if altered.weakened and ran.is_green:
+            ran = replace(ran, landing=await self._landing(ran.lands) if seen.landing != seen.judging else ())
+        also = await demanded(self.desk) if ran.is_green else ()
+        if ran.is_green and self.desk.run.trust.in_force and await is_weak(self.desk, ran.lands, ran.all):
             findings = (*findings, engine_finding("weak", WEAK))
-        whole = await self._with_held() if green else ()
-        own = await self._own_tests_fail(whole, judging)
-        is_refuted = any(each.severity is Severity.HIGH for each in own) or not _is_green(also)
-        canary = await self._canary(judging, landing, whole) if green and not is_refuted else None
+        whole = await self._with_held(altered) if ran.is_green else ()
+        own = self._own_tests_fail(whole)
+        is_good = ran.is_green and not own and _is_green(also)
+        canary = await self._canary(ran) if is_good else None
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,
-            results=judging,
-            landing=landing,
+            results=ran.judging,
+            landing=ran.landing,
             findings=(*findings, *own),
             lands=seen.landing,
             held=changes_of(seen.held),
-            nothing_else=self._leaves_nothing(judging, canary),
-            claim=await self._claim(judging, landing) if _is_green(also) else None,
+            nothing_else=self._leaves_nothing(ran.judging, canary),
+            claim=await self._claim(ran, altered) if _is_green(also) else None,
             canary=canary,
+            evidence=await self._evidence(ran, altered, canary, also) if is_good else None,
             also=also,
-            would_drop=_gone(whole),
+            would_drop=tuple(dict.fromkeys((*_gone(whole), *altered.dropped))),
             written=_written(seen.classed),
         )
 
-    async def _by_what_landed(self, judges: Drops) -> tuple[tuple[CheckResult, ...], tuple[Finding, ...]]:
+    async def _run(self) -> Runs:
+        seen = self.desk.seen
+        differs = seen.landing != seen.judging
+        # How much of the new code tests reach is a matter of the new tests, too.
+        judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
+        lands = to_land(self.desk, self.specs)
+        drops = replace(self.desk.drops, all=differs, mingled=seen.mingled)
+        judging = await self.desk.results(judged if differs else lands, seen.judging, drops)
+        judging = tuple(map(_without_floor, judging)) if differs else judging
+        landing = await self._landing(lands) if differs and _is_green(judging) else ()
+        return Runs(lands=lands, drops=drops, judging=judging, landing=landing)
+
+    async def _landing(self, specs: tuple[CheckSettings, ...]) -> tuple[CheckResult, ...]:
+        """Run the candidate's own tests: only those that differ where the command can choose, all if these are red."""
+        seen, drops = self.desk.seen, self.desk.drops
+        if parts := scoped_to(specs, seen, self.desk.steering.yielding):
+            results = await self.desk.results(parts, seen.landing, replace(drops, any=True), whole=specs)
+            if _is_green(results):
+                return results
+        return await self.desk.results(specs, seen.landing, replace(drops, altered=seen.altered_tests))
+
+    async def _by_what_landed(self, ran: Runs) -> tuple[tuple[CheckResult, ...], tuple[Finding, ...]]:
         """Tests of before also pass by themselves: those that come now could patch what they look at. And all of them
         are still run: the product could make them vanish."""
         desk, seen = self.desk, self.desk.seen
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
         alone: tuple[CheckResult, ...] = ()
         if seen.earlier is not None:
-            alone = tuple(map(_without_floor, await desk.results(apart, seen.earlier, judges)))
+            alone = tuple(map(_without_floor, await desk.results(apart, seen.earlier, ran.drops)))
             if not _is_green(alone):
                 return alone, (engine_finding("needs-its-own-tests", _ALONE),)
         if seen.before is None:
             return (), ()
-        now = alone or await desk.results(apart, seen.landing, judges)
-        then = await desk.results(apart, seen.before, judges)
+        now = alone or await desk.results(apart, seen.landing, ran.drops)
+        then = await desk.results(apart, seen.before, ran.drops)
         missed = await desk.outfit.not_run([each.receipt for each in then], [each.receipt for each in now], desk.book)
         return (), (engine_finding("landed-tests-gone", _not_run(missed)),) if missed else ()
+
+    async def _alterations(self, ran: Runs) -> Alterations:
+        """Compare the tests that differ with those of the base; a person's word covers the files that it names."""
+        runs = TrialRuns(desk=self.desk, specs=self.specs)
+        before = await self._outcomes(await self._where_it_began(ran))
+        found = await AlteredTests(runs=runs).examine(before, await self._outcomes(ran.landing))
+        found = found.asked_about() if self.asks_about_tests else found
+        return found.without(self._let_in())
+
+    def _let_in(self) -> frozenset[str]:
+        """Return the paths of changes that a person approved, or allowed beforehand."""
+        approved = self.desk.run.approved
+        return frozenset(each.change.path for each in self.desk.seen.made if each.allowed or each.change in approved)
+
+    async def _where_it_began(self, ran: Runs) -> tuple[CheckResult, ...]:
+        """Return a run of the tests that were there when the work began, on the candidate's product."""
+        seen = self.desk.seen
+        if seen.start == seen.base or seen.earlier is None:
+            return ran.judging
+        apart = tuple(spec for spec in self.specs if spec.report != "coverage")
+        return await self.desk.results(apart, seen.earlier, ran.drops)
+
+    async def _outcomes(self, results: tuple[CheckResult, ...]) -> dict[str, Outcomes]:
+        desk = self.desk
+        return {each.name: await desk.outfit.ids(each.receipt, desk.book) for each in results if each.receipt}
+
+    async def _without_weakened(self, altered: Alterations) -> Verification:
+        paths = frozenset(altered.weakened)
+        seen = await without_tests(self.desk.seen, paths, self.desk.outfit.checkouts)
+        return replace(self, desk=replace(self.desk, seen=seen))
 
     def _leaves_nothing(self, judging: tuple[CheckResult, ...], canary: Canary | None) -> bool:
         """Where the base has no test, new ones have to show something: what lands besides them is not enough."""
@@ -113,21 +169,41 @@ class Verification:
         is_shown = canary is None or canary.said != "not-shown"
         return bool(counts) and not any(counts) and not is_shown and seen.holds_more_than_tests(is_test)
 
-    async def _claim(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Claim | None:
+    async def _claim(self, ran: Runs, altered: Alterations) -> Claim | None:
         """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
-        seen, ran = self.desk.seen, (*judging, *landing)
-        changes = changes_of(seen.open)
-        if _is_green(ran):
+        seen, changes = self.desk.seen, changes_of(self.desk.seen.open)
+        if ran.is_green:
             return Claim(changes=changes, at_once=True) if seen.waiting else None
+        failing = _failing(ran.all)
+        if altered.weakened:  # what is left needs the tests that were held back
+            return Claim(changes=changes, failing=failing, dropped=altered.dropped, at_once=True)
+        if not _is_green(ran.judging):
+            changes = changes_of((*seen.open, *self._contradicting(failing)))
         if not changes:
-            return _of_gone_alone(ran)
-        failing = _failing(ran)
-        new = await self._new(failing, judging) if landing else ()
-        claim = Claim(changes=changes, failing=tuple(each for each in failing if each not in new), new=new)
+            return _of_gone_alone(ran.all)
+        new = await self._new(failing, ran.judging) if ran.landing else ()
+        claim = Claim(
+            changes=changes,
+            failing=tuple(each for each in failing if each not in new),
+            new=new,
+            messages=_messages(ran.all, failing),
+        )
         if any(each.is_manifest for each in seen.open):
             return await self._of_manifest(claim)
         trial = await self.desk.results(self.specs, seen.whole, replace(self.desk.drops, any=True))
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
+
+    def _contradicting(self, failing: tuple[str, ...]) -> tuple[Classed, ...]:
+        """Return the changed files of tests that hold what fails; all of them where something else fails."""
+        let_in = self._let_in()
+        altered = {each.change.path: each for each in self.desk.seen.classed if _is_open_test(each, let_in)}
+        tests: Outcomes = tuple((test, "failed") for test in failing)
+        files = [self.desk.where(spec.run).of(tests) for spec in self.specs]
+        held = [{path for files_of in files for path in files_of(test)} for test in failing]
+        if not failing or any(not places & altered.keys() for places in held):
+            return tuple(altered.values())
+        needed = set[str]().union(*held)
+        return tuple(each for path, each in altered.items() if path in needed)
 
     async def _of_manifest(self, claim: Claim) -> Claim:
         """What was red on the base may fail for another reason, or for want of what the manifest brings."""
@@ -138,59 +214,87 @@ class Verification:
 
     async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
         """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""
-        desk = self.desk
-        known = {test for each in judging for test, _ in await desk.outfit.ids(each.receipt, desk.book)}
+        known = {test for outcomes in (await self._outcomes(judging)).values() for test, _ in outcomes}
         return tuple(test for test in tests if known and test not in known)
 
-    async def _with_held(self) -> tuple[CheckResult, ...]:
-        """The runs with what is held back: whoever decides is to see which tests an approval would let go."""
-        held = self.desk.seen.held
-        if any(each.is_manifest for each in held) or not any(each.kind in _OF_TESTS for each in held):
+    async def _with_held(self, altered: Alterations) -> tuple[CheckResult, ...]:
+        """The runs with what is held back: whoever decides is to see which tests an approval would let go.
+
+        Weakened tests were run before they were held back.
+        """
+        held = tuple(each for each in self.desk.seen.held if each.change.path not in altered.weakened)
+        if any(each.is_manifest for each in held) or not any(map(is_altered_test, held)):
             return ()
         return await self.desk.results(self.specs, self.desk.seen.whole, replace(self.desk.drops, any=True))
 
-    async def _own_tests_fail(
-        self, whole: tuple[CheckResult, ...], judging: tuple[CheckResult, ...]
-    ) -> tuple[Finding, ...]:
-        """New tests of the candidate say that its code is wrong, and stand where tests of the base were changed, too:
-        to hold them back would hide it.
-
-        Of a test that the base has, the base's version counts. Where a judge's file is held back too, or no test is
-        what failed, nobody knows whose fault it is. All that is only told.
-        """
-        held = self.desk.seen.held
+    def _own_tests_fail(self, whole: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
+        """A candidate whose own tests fail never lands, whatever else it changed: holding them back would hide it."""
         if _is_green(whole) or not self.desk.run.trust.in_force:
             return ()
-        failing = _failing(whole)
-        new = await self._new(failing, judging)
+        held = self.desk.seen.held
         paths = _some(tuple(each.change.path for each in held))
-        is_own = new and all(each.kind in _OF_TESTS for each in held)
+        failing = _some(_failing(whole)) or _some(_red(whole))
         told = (
-            f"New tests of yours fail with your own code: {_some(new)}; they would be held back ({paths}), and the"
-            " tests of the base pass, but what you say yourself must hold: mend the code, or these tests"
-            if is_own
-            else f"with what is held back ({paths}) the checks do not pass: {_some(failing) or _some(_red(whole))}"
+            f"Your own tests fail with your change: {failing}, with {paths} as you left it; fix the code or the tests"
         )
-        severity = Severity.HIGH if is_own else Severity.MEDIUM
-        return (engine_finding("own-tests-fail", told, severity=severity, file=held[0].change.path),)
+        return (engine_finding("own-tests-fail", told, file=held[0].change.path),)
 
-    async def _canary(
-        self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...], whole: tuple[CheckResult, ...]
-    ) -> Canary | None:
+    async def _canary(self, ran: Runs) -> Canary | None:
         seen = self.desk.seen
         if seen.landing == seen.base:
             return None  # nothing lands that could be broken
-        if self.desk.run.trust.tests_to_come and not any(result.tests for result in judging):
+        if self.desk.run.trust.tests_to_come and not any(result.tests for result in ran.judging):
             return None  # the base has no test that could notice it, and others are still to be written
-        found = await look_at(self.desk, self.specs, judging, landing)
-        if found.said != "untested-change" or not whole or not _is_green(whole):
-            return found
-        with_held = replace(self.desk, seen=replace(seen, landing=seen.whole))
-        if (await look_at(with_held, self.specs, judging, whole)).said != "noticed":
-            return found
-        paths = _some(tuple(each.change.path for each in seen.held))
-        told = f"Only tests that are held back notice when the change is broken on purpose ({paths}):"
-        return replace(found, sentence=f"{told} put new tests into a file of their own, or a person approves these.")
+        return await look_at(self.desk, self.specs, ran.judging, ran.landing)
+
+    async def _evidence(
+        self, ran: Runs, altered: Alterations, canary: Canary | None, also: tuple[CheckResult, ...]
+    ) -> Evidence | None:
+        """Say how much the checks show of the change. Where its tests are still to be written, nobody asks."""
+        if self.desk.run.trust.tests_to_come:
+            return None
+        before = await self._outcomes(await self._where_it_began(ran))
+        now = await self._outcomes(ran.landing or ran.judging)
+        red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base))
+        candidates = {
+            name: candidates_of(
+                dict(before.get(name, ())),
+                dict((*before.get(name, ()), *outcomes)),
+                altered.altered,
+                frozenset(test for test, how in red.get(name, ()) if how == "failed"),
+            )
+            for name, outcomes in now.items()
+        }
+        found = await WitnessSearch(runs=TrialRuns(desk=self.desk, specs=self.specs)).find(candidates)
+        level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
+        return Evidence(
+            level=Level.SHOWN if found.witnesses else level,
+            witnesses=found.witnesses,
+            altered_tests=altered.tests,
+            idle_tests=found.idle,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """The runs that decide."""
+
+    lands: tuple[CheckSettings, ...]  # the checks as the landing run is held to them
+    drops: Drops
+    judging: tuple[CheckResult, ...]
+    landing: tuple[CheckResult, ...] = ()
+
+    @property
+    def all(self) -> tuple[CheckResult, ...]:
+        return (*self.judging, *self.landing)
+
+    @property
+    def is_green(self) -> bool:
+        return _is_green(self.all)
+
+
+def _is_open_test(each: Classed, let_in: frozenset[str]) -> bool:
+    return each.kind is FileClass.TEST and each.change.how != "added" and each.change.path not in let_in
 
 
 def _written(classed: tuple[Classed, ...]) -> tuple[str, ...]:
@@ -210,8 +314,18 @@ def _without_floor(result: CheckResult) -> CheckResult:
 
 
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.rule for each in _failures(results)))
+
+
+def _failures(results: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
     failures = (each for result in results for each in result.failures)
-    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in COVERED))
+    return tuple(each for each in failures if each.category == "tests" and each.rule not in COVERED)
+
+
+def _messages(results: tuple[CheckResult, ...], tests: tuple[str, ...]) -> tuple[str, ...]:
+    """Return each failing test with what it says, as its finding has it."""
+    said = {each.rule: each.issue for each in _failures(results)}
+    return tuple(said[test] for test in tests if test in said)
 
 
 def _red(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from loopwright.app.layout import WORKSPACES
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views import status
+from loopwright.app.views.evidence import ShownEvidence, evidence_of, show_evidence
 from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_in_words, cost_of
 from loopwright.engine.world import Halt
@@ -47,6 +48,7 @@ class RunAnswer(Generic[R]):
     merged_into: str = ""  # empty: none
     note: str = ""  # why it was left where it is, or why it paused
     held_back: tuple[HeldBack, ...] = ()  # what it did without until a person approves
+    evidence: ShownEvidence | None = None  # how much the checks show of the result; null: none ran on it
     needs: tuple[Need, ...] = ()
     interrupted: bool = False  # a signal stopped the command
     command: str = ""  # that takes the result where it is not merged; of an interrupted run: that goes on
@@ -82,6 +84,7 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
         held_back=_held_back(landed, shown.needs),
+        evidence=show_evidence(landed.evidence or evidence_of(seen)),
         needs=shown.needs,
         command=closing.take_command(outcome) if outcome else "",
         own=await result_of(project, seen),
@@ -136,6 +139,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
         *(seen.kind.report(seen.now.state, outcome, cost) or (f"Cost: {cost}",)),
+        *closing.evidence(outcome),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),

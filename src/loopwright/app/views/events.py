@@ -41,6 +41,7 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
+from loopwright.kernel.evidence import describe
 from loopwright.kernel.model import (
     NOT_RUN,
     NOTHING_YET,
@@ -262,7 +263,8 @@ def _besides(event: ChecksReported) -> str:
     held = f"; held back: {_named(tuple(change.place for change in event.held))}" if event.held else ""
     asks = _asks(event.claim) if event.claim is not None else ""
     canary = f"; {one_line(event.canary.sentence, 300)}" if event.canary is not None else ""
-    return f"{held}{asks}{canary}"
+    shown = f"; {one_line(describe(event.evidence), 500)}" if event.evidence is not None else ""
+    return f"{held}{asks}{canary}{shown}"
 
 
 def _check(result: CheckResult) -> str:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 
 from loopwright.app.loops import View
 from loopwright.app.views.events import begun_in_words
+from loopwright.app.views.evidence import evidence_of
 from loopwright.app.views.status import LoopStatus, shown_attempt
 from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
 from loopwright.kernel.codec import SPREAD
+from loopwright.kernel.evidence import describe, describe_tests
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.quoting import one_line
@@ -61,9 +63,15 @@ def render(view: View, status: str) -> str:
         (kind.in_force, [one_line(line, 500) for line in stand.lines]),
         ("Rules:", list(kind.rules)),
         ("Open findings:", [kind.findings_elsewhere] if kind.findings_elsewhere else found),
+        ("Evidence:", _evidence(view)),
         ("Budget:", [_budget(row)]),
     ]
     return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in parts if lines) + "\n"
+
+
+def _evidence(view: View) -> list[str]:
+    seen = evidence_of(view)
+    return [one_line(line, 700) for line in (describe(seen), *describe_tests(seen))] if seen else []
 
 
 def _where(view: View, status: str) -> str:

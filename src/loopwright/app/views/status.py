@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.app.loops import Unread, View
+from loopwright.app.views.evidence import ShownEvidence, evidence_of, show_evidence
 from loopwright.app.views.needs import Need, at_rest, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
 from loopwright.kernel.events import Paused
@@ -83,6 +84,7 @@ class LoopStatus:
     needs: tuple[Need, ...]
     next: Next | None
     last_activity: str
+    evidence: ShownEvidence | None = None  # how much the checks show of the newest candidate; null: none ran on it
     result: Landed | None = None
     counter: str = "attempt"  # what one attempt is called
     superseded: tuple[LoopId, ...] = ()  # parts of it that others have taken the place of
@@ -128,6 +130,7 @@ def build(
         needs=needs(row, waiting, status, idle=idle, answered=answered, paused=paused),
         next=_next(actions),
         last_activity=facts.activity or moment(row.updated),
+        evidence=show_evidence(evidence_of(view)),
         result=_landed(outcome) if outcome else None,
         counter=view.kind.words.counter,
         superseded=view.kind.superseded(view.now.state),

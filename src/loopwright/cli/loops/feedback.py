@@ -16,7 +16,7 @@ from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.given_text import GivenText
 from loopwright.cli.here import Here
 from loopwright.cli.opened import note_unseen, only_looked_at, opened
-from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json, task_options
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
@@ -53,6 +53,7 @@ class FeedbackForetold:
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
 @allow_option
+@task_options
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @run_json_option(FeedbackResult, FeedbackForetold)

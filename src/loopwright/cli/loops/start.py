@@ -31,7 +31,7 @@ from loopwright.cli.loops.start_unfinished import (
     refuse_what_is_for_a_new_one,
 )
 from loopwright.cli.opened import opened
-from loopwright.cli.output import MONEY_OR_NONE, UNSET, OrNone, allow_option, count_to, note
+from loopwright.cli.output import MONEY_OR_NONE, UNSET, OrNone, allow_option, count_to, note, task_options
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 
@@ -57,6 +57,7 @@ _TEXT = GivenText("request", "start")
 @click.option("--fresh", is_flag=True, help="Cancel the workflow that is not finished and begin this one.")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once complete.")
 @allow_option
+@task_options
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @start_json_option

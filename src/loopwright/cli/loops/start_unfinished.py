@@ -31,6 +31,8 @@ _FOR_A_NEW_ONE = {
     "shape": "",
     "merge": None,
     "allow": (),
+    "keeps_behaviour": False,
+    "about": "",
     "task_list": None,
 }
 

@@ -15,7 +15,7 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import looking, note_unseen, opened
-from loopwright.cli.output import MONEY, UNSET, allow_option, count_to, limit_shown, note, put, put_json
+from loopwright.cli.output import MONEY, UNSET, allow_option, count_to, limit_shown, note, put, put_json, task_options
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
@@ -29,6 +29,7 @@ from loopwright.loops.tickets.result import TicketsResult
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
 @allow_option
+@task_options
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @run_json_option(TicketsResult, TicketForetold)

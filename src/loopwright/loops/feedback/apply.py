@@ -41,7 +41,17 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, rejection, weighed
+from loopwright.loops.weighing import (
+    Failed,
+    Passed,
+    Rejected,
+    ShowPolicy,
+    Waits,
+    asks_for_witness,
+    is_told_once,
+    rejection,
+    weighed,
+)
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
@@ -83,7 +93,8 @@ def _agent_reported(state: FeedbackState, event: AgentReported) -> FeedbackState
     if report.status is AgentStatus.BLOCKED:
         return c.escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
     current = replace(state.current, implementation=report.summary)
-    return c.entered(replace(state, current=current), FeedbackPhase.CHECKPOINT)
+    state = c.steered(replace(state, current=current), no_test=report.no_test)
+    return c.entered(state, FeedbackPhase.CHECKPOINT)
 
 
 def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
@@ -175,9 +186,11 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     failed_with = state.course.approved if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     words = (state.plan.task, *state.plan.criteria)
-    state, said = weighed(before, event, before.commit, words)
-    if event.claim is not None and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
-        state, said = weighed(before, event, before.commit, words, is_last=True)
+    policy = ShowPolicy(asks=state.plan.trust.asks_witness, merges=state.plan.merge and bool(state.plan.target))
+    state, said = weighed(before, event, before.commit, words, policy=policy)
+    may_be_last = event.claim is not None or (isinstance(said, Failed) and asks_for_witness(said.faults))
+    if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
+        state, said = weighed(before, event, before.commit, words, is_last=True, policy=policy)
     if isinstance(said, Failed):
         return _tests_failed(state, said.faults)
     faults = faults_of(event)
@@ -209,6 +222,8 @@ def _tests_passed(state: FeedbackState) -> FeedbackState:
 
 
 def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
+    if asks_for_witness(failures):  # every test passed: no counter of failures moves
+        return _next_iteration(replace(state, current=replace(state.current, tests=Verdict.FAIL, failures=failures)))
     ledger = record(state.ledger, TESTS, failures, state.current.number)
     current = replace(state.current, tests=Verdict.FAIL, failures=failures)
     return _next_iteration(replace(state, ledger=ledger, current=current, test_failures=state.test_failures + 1))

@@ -15,7 +15,7 @@ from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 from loopwright.loops.parts import TaskFacts
-from loopwright.loops.weighing import is_told_once
+from loopwright.loops.weighing import asks_for_witness, is_told_once
 
 REVIEW = "review"
 TESTS = "tests"
@@ -211,6 +211,8 @@ def _used(count: int, limit: int) -> str:
 def tests_in_words(iteration: Iteration) -> str:
     """How the tests of an attempt failed. What the engine says besides, once, is no failure of a test."""
     failed = [finding for finding in iteration.failures if not is_told_once((finding,))]
+    if asks_for_witness(iteration.failures):
+        return "tests passed, but none fails without the change"
     if iteration.failures and not failed:
         return "tests passed, but none notices when the change is broken on purpose"
     return f"tests failed with {counted(len(failed), 'failure')}"

@@ -1,8 +1,8 @@
-"""Python functions by name: which of them a change touched, and a text in which they raise. Pure, through `ast`.
+"""Python functions by name: which of them a change touched, and a text in which they are stubs. Pure, through `ast`.
 
-They raise `BaseException`: no `except Exception` of product or tests hides it, and pytest (with xdist, asyncio,
-hypothesis) and unittest count it as a failure of the test and go on. Raised while a `conftest` is imported or in
-unittest's `setUpClass` it ends the run without a report, which is noticed as well.
+A stub that raises raises `BaseException`: no `except Exception` of product or tests hides it, and pytest (with xdist,
+asyncio, hypothesis) and unittest count it as a failure of the test and go on. Raised while a `conftest` is imported or
+in unittest's `setUpClass` it ends the run without a report, which is noticed as well.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
+
+StubForm = Literal["raise", "none", "object"]  # what a stubbed function does: raise, or return a wrong value
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNUSUAL = (
@@ -67,29 +70,36 @@ def names_in(text: bytes) -> frozenset[str]:
 
 
 @lru_cache(maxsize=16)  # what is asked of the judging tree is mostly asked of the landing one
-def hollowed(text: bytes, names: frozenset[str], label: str) -> bytes | None:
-    """The text, where the functions of these names raise; None where there is none, or none that can be replaced."""
+def hollowed(text: bytes, names: frozenset[str], label: str, form: StubForm = "raise") -> bytes | None:
+    """The text, where the functions of these names are stubs; None where there is none, or none can be replaced."""
     outer = _outermost([each for each in _functions(text) if each.name in names])
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(text).readline)
         lines = _LINES.findall(text.decode(encoding))
         for each in reversed(outer):
-            lines = _replaced(lines, each, label)
+            lines = _replaced(lines, each, label, form)
         made = "".join(lines).encode(encoding)
     except _UNUSUAL:
         return None
     return made if outer and _parsed(made) is not None else None
 
 
-def _replaced(lines: list[str], each: _Named, label: str) -> list[str]:
+def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> list[str]:
     """From the first statement after the docstring to the last; what is before, between and behind stays."""
     body = _behind_docstring(each.node)
     first, last = _start(lines, body[0]), body[-1]
     begin, end = lines[first[0]][: first[1]], lines[last.end_lineno - 1]  # type: ignore[operator]
     rest = end[_column(end, last.end_col_offset or 0) :]
     words = f"{ON_PURPOSE}: {label}: {each.name}"
-    made = f"raise BaseException({words!r}){'; yield' if _is_generator(each.node) else ''}"
+    made = _stub(form, words, is_generator=_is_generator(each.node))
     return [*lines[: first[0]], begin + made + rest, *lines[last.end_lineno :]]
+
+
+def _stub(form: StubForm, words: str, *, is_generator: bool) -> str:
+    """A generator stays one, without a value: what makes a generator runs nothing of its body."""
+    value = "" if is_generator else {"none": " None", "object": " object()"}.get(form, "")
+    made = f"raise BaseException({words!r})" if form == "raise" else f"return{value}"
+    return f"{made}; yield" if is_generator else made
 
 
 def _start(lines: list[str], statement: ast.stmt) -> tuple[int, int]:
@@ -212,7 +222,6 @@ class _Undocumented(ast.NodeTransformer):
 
 
 def _is_generator(function: _Function) -> bool:
-    """It stays one: what makes a generator runs nothing of its body."""
     ahead: list[ast.AST] = list(function.body)
     while ahead:
         node = ahead.pop()
@@ -230,3 +239,12 @@ def _outermost(found: list[_Named]) -> list[_Named]:
         if not kept or each.node.lineno > (kept[-1].node.end_lineno or 0):
             kept.append(each)
     return kept
+
+
+def names_at(text: bytes, lines: frozenset[int]) -> frozenset[str]:
+    """Return the names of the functions that begin on these lines, decorators included."""
+    return frozenset(each.name for each in _functions(text) if _first_line(each.node) in lines)
+
+
+def _first_line(node: _Function) -> int:
+    return min(each.lineno for each in (node, *node.decorator_list))

@@ -13,7 +13,6 @@ from loopwright.adapters.checks.classes.expectations import Expectations, Expect
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search
 from loopwright.adapters.checks.classes.import_roots import Names, Roots
 from loopwright.adapters.checks.classes.in_source import put_back
-from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
@@ -153,10 +152,14 @@ class Classifier:
         return set_apart(classed, {**unread, **texts}, known.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
-        is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
-        if not is_open or not any(matches(classed.change.path, pattern) for pattern in self.allow):
-            return classed
-        return replace(classed, allowed=True, waits=False, judged=None, landed=None)
+        is_gated = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
+        is_altered = classed.kind is FileClass.TEST and classed.change.how != "added"
+        is_meant = any(matches(classed.change.path, pattern) for pattern in self.allow)
+        return (
+            replace(classed, allowed=True, waits=False, judged=None)
+            if is_meant and (is_gated or is_altered)
+            else classed
+        )
 
 
 def class_of(change: Change, terms: Terms) -> Classed:
@@ -183,12 +186,12 @@ def class_of(change: Change, terms: Terms) -> Classed:
 
 
 def _named(change: Change, terms: Terms) -> Classed:
-    """What a person asked to have mended is product, whatever else it is: a file of tests, too, as a whole.
+    """What a person asked to have mended is product, but for tests, which follow the rules of tests.
 
     Of code they asked for the code: tests of the base that stand beside it in the same file judge it as elsewhere.
     """
     if terms.steering.layout.is_test(change.path):
-        return Classed(change=change, kind=FileClass.PRODUCT, why=_NAMED, spared=True)
+        return _test(change, terms)
     is_used = _used_by_tests(change, terms) is not None
     return replace(_with_tests_put_back(change, terms, why=_NAMED), spared=is_used)
 
@@ -258,26 +261,14 @@ def _link(change: Change, terms: Terms) -> str:
 
 
 def _test(change: Change, terms: Terms) -> Classed:
-    if change.how == "added":
-        if name := _taken(change, terms):
-            return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
-        return Classed(change=change, kind=FileClass.TEST, why="added")
-    why = "removed" if change.how == "removed" else _how_changed(change, terms)
-    kind = FileClass.CHANGED_TEST if why else FileClass.TEST
-    return Classed(change=change, kind=kind, why=why or "only added to")
-
-
-def _how_changed(change: Change, terms: Terms) -> str:
-    before, after = terms.before.get(change.path), terms.after.get(change.path)
-    if change.mode != change.old_mode:
-        return "its mode was changed"
-    if change.mode == LINK:
-        return "it is a link, and leads elsewhere"
-    if before is None or after is None:
-        return "it is too large to be compared"
-    if "\0" in before + after:
-        return "it is no text"
-    return inserted_change(change.path, before, after)
+    """The base's version judges, the candidate's lands; whether it still looks is tried, not read."""
+    if change.how == "added" and (name := _taken(change, terms)):
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+    if change.how == "changed" and change.mode != change.old_mode:
+        return Classed(change=change, kind=FileClass.CHANGED_TEST, why="its mode was changed")
+    if change.how == "changed" and change.mode == LINK:
+        return Classed(change=change, kind=FileClass.CHANGED_TEST, why="it is a link, and leads elsewhere")
+    return Classed(change=change, kind=FileClass.TEST, why=change.how)
 
 
 def _taken(change: Change, terms: Terms) -> str:
@@ -318,8 +309,7 @@ def _with_tests_put_back(change: Change, terms: Terms, why: str) -> Classed:
         return classed
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):
         return replace(classed, why=back.why, waits=True)
-    judged, landed = (text.encode() if text is not None else None for text in (back.judged, back.landed))
-    return replace(classed, why=back.why, judged=judged, landed=landed)
+    return replace(classed, why=back.why, judged=back.judged.encode() if back.judged is not None else None)
 
 
 def _is_of_library(path: str, terms: Terms) -> bool:
@@ -365,14 +355,14 @@ def _expected(change: Change, terms: Terms) -> Classed | None:
     if reader := terms.expected.fresh.get(path):
         return Classed(change=change, kind=FileClass.TEST, why=f"added to what a test reads: {reader}")
     if reader := terms.expected.read.get(path):
-        if is_source(path) and change.how == "changed" and not _how_changed(change, terms):
-            return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs, only added to: {reader}")
+        if is_source(path) and change.how == "changed":
+            return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs: {reader}")
         return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
     before = terms.before.get(path)
     kept = before is not None and examples_kept(before, terms.after.get(path, ""))
     if kept or path not in terms.expected.shown:
         return None
-    return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
+    return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests")
 
 
 def _examples(change: Change, terms: Terms) -> Classed | None:
@@ -391,6 +381,4 @@ def _examples(change: Change, terms: Terms) -> Classed | None:
     )
     if old == new and not is_large:
         return None
-    if change.how == "added" or (new[: len(old)] == old and change.how != "removed" and not is_large):
-        return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests, only added to")
-    return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
+    return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests")

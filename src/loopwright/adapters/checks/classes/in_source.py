@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from loopwright.adapters.checks.classes.brackets import Pair, blanked, pairs
 from loopwright.adapters.checks.classes.examples import Examples, bent, may_matter, with_docstrings
-from loopwright.adapters.checks.classes.inserted import inserted_change
 
 _ATTRIBUTE = re.compile(
     r"""(?:^[ \t]*)?\#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\((?:[^()]|\([^()]*\))*)?\btest\b | (?:\w+::)*test\b
@@ -36,11 +35,10 @@ _NOT_RUN = re.compile(r"text|ignore|no_run|toml|sh|console|json")
 
 @dataclass(frozen=True, slots=True)
 class PutBack:
-    """What the file holds in the two runs, where that is not simply the candidate's. `why` is empty where it is."""
+    """What the file holds in the judging run, where that is not simply the candidate's. `why` is empty where it is."""
 
     why: str = ""
     judged: str | None = None
-    landed: str | None = None
     waits: bool = False
 
 
@@ -154,11 +152,7 @@ def _blocks_put_back(
         return PLAIN
     if any(len({block.name for block in each}) != len(each) for each in (old, new)):
         return PutBack("tests inside it cannot be told from its code", waits=True)
-    back = _with_blocks(after, new, {block.name: block.text for block in old})
-    changed = _changed_blocks(path, old, {block.name: block.text for block in new})
-    if changed:
-        return PutBack(f"tests inside it were changed ({changed})", judged=back, landed=back)
-    return PutBack("tests inside it are new", judged=back)
+    return PutBack("tests inside it differ", judged=_with_blocks(after, new, {block.name: block.text for block in old}))
 
 
 def _deeper(blocks: tuple[_Block, ...]) -> list[str]:
@@ -176,15 +170,6 @@ def _with_blocks(text: str, blocks: tuple[_Block, ...], wanted: dict[str, str]) 
     return whole if not missing else whole.rstrip("\n") + "\n\n" + "".join(missing)
 
 
-def _changed_blocks(path: str, old: tuple[_Block, ...], now: dict[str, str]) -> str:
-    for block in old:
-        if block.name not in now:
-            return f"{block.name} is gone"
-        if block.text != now[block.name] and (why := inserted_change(path, block.text, now[block.name])):
-            return why
-    return ""
-
-
 def _examples_put_back(before: str, after: str, others: frozenset[str]) -> PutBack:
     if not may_matter(before, after):
         return PLAIN
@@ -200,16 +185,7 @@ def _examples_put_back(before: str, after: str, others: frozenset[str]) -> PutBa
         return PLAIN
     if gone := [name for name in differing if name not in new.docstrings]:
         return PutBack(f"the tests in the docstring of {gone[0] or 'the module'} are gone", waits=True)
-    back = with_docstrings(old, new, differing)
-    worse = [name for name in differing if not _only_more(tested[name], now.get(name, ()))]
-    if worse:
-        return PutBack(f"tests in docstrings were changed ({worse[0] or 'of the module'})", judged=back, landed=back)
-    return PutBack("tests in docstrings are new", judged=back)
-
-
-def _only_more(old: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...]) -> bool:
-    """Examples run one after the other: new ones before an old one could bend it."""
-    return new[: len(old)] == old
+    return PutBack("tests in docstrings differ", judged=with_docstrings(old, new, differing))
 
 
 def _fences(text: str) -> tuple[str, ...]:

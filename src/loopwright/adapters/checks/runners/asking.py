@@ -10,7 +10,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners.commands import FoundRunner
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
-from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, WHOLE, Format, Pace
+from loopwright.adapters.checks.runners.table import CALLS, REPORT, UNITTEST, WHOLE, Format, Pace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +31,8 @@ class Asked:
     def command(self, report: Path) -> tuple[str, ...]:
         if self.is_verbatim:
             return self.argv
-        words = (word.replace(UNITTEST, unittest_report.__file__) for word in self.argv)
-        return tuple(word.replace(REPORT, str(report)) for word in words)
+        stands_for = {UNITTEST: unittest_report.__file__, REPORT: str(report), CALLS: str(calls_folder(report))}
+        return tuple(_replace_all(word, stands_for) for word in self.argv)
 
     def environment(self, person: Mapping[str, str], report: Path) -> dict[str, str]:
         """The environment with what is asked for; words that a person put into such a variable stay in front."""
@@ -55,6 +55,8 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[pace.stop]
     if runner.chosen and pace.only:
         sooner = (*sooner, runner.chosen, " or ".join(pace.only))
+    if pace.records:
+        sooner = (*sooner, *runner.recorded)
     if runner.ignored:
         sooner = (*sooner, *(f"{runner.ignored}={path}" for path in pace.without))
     if found.takes_words:
@@ -63,6 +65,17 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
         return _asked(found, argv=words, format=runner.format, carried=())
     carried = () if own_report else runner.carried
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))
+
+
+def calls_folder(report: Path) -> Path:
+    """Where the functions are noted that tests call, in the run's own folder beside its report."""
+    return report.parent / "calls"
+
+
+def _replace_all(word: str, stands_for: Mapping[str, str]) -> str:
+    for placeholder, value in stands_for.items():
+        word = word.replace(placeholder, value)
+    return word
 
 
 def as_written(argv: tuple[str, ...]) -> Asked:

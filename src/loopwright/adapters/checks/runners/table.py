@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
+CALLS = "{calls}"  # stands in argv for a folder that only this run knows, where called functions are noted
 UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
 SCRIPT = "unittest_report.py"  # that script's name
 
@@ -21,6 +22,7 @@ class Pace:
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
     files: tuple[str, ...] = ()  # all files that have such tests, where the command may name them
     without: tuple[str, ...] = ()  # files that have no tests: loaded as tests they would be the first to fail
+    records: bool = False  # note which functions the tests call
 
 
 WHOLE = Pace()
@@ -37,6 +39,7 @@ class Runner:
     later: tuple[str, ...] = ()  # stop at the twentieth
     chosen: str = ""  # the option that takes an expression over the names of tests
     ignored: str = ""  # the option that keeps a file from being looked through for tests
+    recorded: tuple[str, ...] = ()  # have the functions noted that tests call
     place: Place = "end"
     variable: str = ""
     carried: tuple[str, ...] = ()
@@ -63,11 +66,14 @@ PYTEST = Runner(
     later=("--maxfail=20",),
     chosen="-k",
     ignored="--ignore",
+    recorded=("-p", "loopwright_calls"),
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
 )
-OUR_UNITTEST = Runner(name="unittest", format="junit", early=("-f",))  # its report is asked for by the script itself
+OUR_UNITTEST = Runner(
+    name="unittest", format="junit", early=("-f",), recorded=("--record", CALLS)
+)  # its report is asked for by the script itself
 UNITTEST_AS_IT_IS = Runner(name="unittest", format="output")  # started by something else than the check
 DJANGO = Runner(name="django", format="output", words=("--verbosity=2",), early=("--failfast",))
 # No early: with `--bail` it writes no report.

@@ -1,0 +1,297 @@
+"""Tests of the base that a candidate changes: which are gone, altered or moved, and which no longer notice anything.
+
+The base's versions have judged the product already. What is asked here is whether the new versions still look: the
+product functions that the altered tests called on the base are stubbed on the candidate's product, and a test that
+fails then as it was and passes as it is now is weakened. Other languages than Python are compared by ids alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, names_at, names_in
+from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.ids import Outcomes, lost
+from loopwright.adapters.checks.sources_of_tests import (
+    FileAlteration,
+    bodies_of_tests,
+    compare_tests,
+    function_of,
+    imported_names,
+    name_in_file,
+)
+from loopwright.adapters.checks.trial_runs import TrialRuns
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.evidence import AlteredTest
+from loopwright.kernel.model import Tree
+from loopwright.kernel.trust import FileClass
+
+_MOST_TRIED = 50  # altered test functions of one file
+_LARGEST = 512 * 1024
+_FORMS: tuple[StubForm, ...] = ("object", "none", "raise")
+_ByFile = Mapping[str, frozenset[str]]  # ids by the file they stand in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alterations:
+    tests: tuple[AlteredTest, ...] = ()
+    by_file: _ByFile = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
+    weakened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids by the file that only a person lets in
+    lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids that are gone or skipped, by file
+
+    @property
+    def altered(self) -> frozenset[str]:
+        return frozenset(test for tests in self.by_file.values() for test in tests)
+
+    def asked_about(self) -> Alterations:
+        """The same, where a person looks at every file with an altered test."""
+        every = {path: tuple(sorted(tests)) for path, tests in self.by_file.items() if tests}
+        return replace(self, weakened={**every, **self.weakened})
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Tests of the base that would not run any more with the files that were weakened."""
+        return tuple(test for path in self.weakened for test in self.lost.get(path, ()))
+
+    def without(self, paths: frozenset[str]) -> Alterations:
+        """The same, where a person let these files be changed."""
+        return replace(self, weakened={path: ids for path, ids in self.weakened.items() if path not in paths})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ChangedFile:
+    path: str
+    before: Outcomes  # of its tests where the work began
+    now: Outcomes
+    old_text: str | None
+    new_text: str | None
+
+    @property
+    def functions(self) -> frozenset[str]:
+        return frozenset(function_of(test) for test, _ in self.before)
+
+    def lost(self) -> frozenset[str]:
+        """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
+        (there, ran), (there_now, ran_now) = _tally(self.before), _tally(self.now)
+        return frozenset(each for each in there if there_now[each] < there[each] or ran_now[each] < ran[each])
+
+    def not_run(self) -> tuple[str, ...]:
+        """Return the ids that are gone, or skipped now."""
+        missed = lost(self.before, self.now)
+        return (*missed.gone, *missed.skipped)
+
+    def compare(self) -> FileAlteration:
+        if self.old_text is None:
+            return FileAlteration()  # of no language that could be compared
+        names = {name_in_file(test) for test, _ in (*self.before, *self.now)}
+        return compare_tests(self.old_text, self.new_text or "", names.__contains__)
+
+
+def _tally(outcomes: Outcomes) -> tuple[Counter[str], Counter[str]]:
+    ran = (function_of(test) for test, how in outcomes if how != "skipped")
+    return Counter(function_of(test) for test, _ in outcomes), Counter(ran)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlteredTests:
+    """The tests of one candidate, compared with those where the work began."""
+
+    runs: TrialRuns
+
+    @property
+    def desk(self) -> Desk:
+        return self.runs.desk
+
+    async def examine(self, before: Mapping[str, Outcomes], now: Mapping[str, Outcomes]) -> Alterations:
+        """`before` and `now` are the outcomes by check: of the tests of the base, and of those that would land."""
+        made = self.desk.seen.made
+        changed = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "added")
+        if not changed:
+            return Alterations()
+        old, new = await self._texts(self.desk.seen.start, changed), await self._texts(self.desk.seen.landing, changed)
+        fresh = await self._fresh_bodies(now)
+        tests: list[AlteredTest] = []
+        altered = defaultdict[str, frozenset[str]](frozenset)
+        weakened = defaultdict[str, set[str]](set)
+        not_run = defaultdict[str, set[str]](set)
+        for spec in self.runs.specs:
+            if not before.get(spec.name):
+                continue
+            files = tuple(self._files(spec, changed, before[spec.name], now.get(spec.name, ()), old, new))
+            found = _compare(files, fresh)
+            helped = await self._helped(spec, files, before[spec.name], now.get(spec.name, ()))
+            for path, gone in found.gone.items():
+                weakened[path] |= gone
+            for file in files:
+                not_run[file.path].update(file.not_run())
+            tests += found.rows
+            tried = {path: found.altered.get(path, frozenset()) | helped.get(path, frozenset()) for path in changed}
+            for path, each in tried.items():
+                altered[path] |= each
+            for path, noticed_less in (await self._weakened(spec, tried)).items():
+                weakened[path] |= noticed_less
+        return Alterations(
+            tests=tuple(dict.fromkeys(_with_weakened(tests, weakened.values()))),
+            by_file=dict(altered),
+            weakened={path: tuple(sorted(ids)) for path, ids in weakened.items() if ids},
+            lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
+        )
+
+    async def _texts(self, tree: Tree, paths: tuple[str, ...]) -> Mapping[str, str]:
+        python = tuple(path for path in paths if path.endswith(".py"))
+        return await self.desk.outfit.source.texts(tree, python, limit=_LARGEST)
+
+    def _files(
+        self,
+        spec: CheckSettings,
+        changed: tuple[str, ...],
+        before: Outcomes,
+        now: Outcomes,
+        old: Mapping[str, str],
+        new: Mapping[str, str],
+    ) -> Iterator[_ChangedFile]:
+        then, since = self._by_file(spec, before), self._by_file(spec, now)
+        for path in changed:
+            yield _ChangedFile(
+                path=path,
+                before=tuple(each for each in before if each[0] in then.get(path, ())),
+                now=tuple(each for each in now if each[0] in since.get(path, ())),
+                old_text=old.get(path),
+                new_text=new.get(path),
+            )
+
+    def _by_file(self, spec: CheckSettings, outcomes: Outcomes) -> _ByFile:
+        files_of = self.desk.where(spec.run).of(outcomes)
+        found = defaultdict[str, set[str]](set)
+        for test, _ in outcomes:
+            for file in files_of(test):
+                found[file].add(test)
+        return {file: frozenset(tests) for file, tests in found.items()}
+
+    async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> frozenset[str]:
+        """Return the parsed test functions of files that the candidate adds or changes."""
+        made = self.desk.seen.made
+        paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
+        texts = await self._texts(self.desk.seen.landing, paths)
+        names = {name_in_file(test) for outcomes in now.values() for test, _ in outcomes}
+        return frozenset(body for text in texts.values() for body in bodies_of_tests(text, names.__contains__))
+
+    async def _helped(
+        self, spec: CheckSettings, files: tuple[_ChangedFile, ...], before: Outcomes, now: Outcomes
+    ) -> _ByFile:
+        """Return the tests that import a changed file which holds no tests itself, by that file."""
+        helpers = [each for each in files if not each.functions and each.path.endswith(".py")]
+        if not helpers:
+            return {}
+        by_file = self._by_file(spec, before)
+        texts = await self._texts(self.desk.seen.start, tuple(by_file))
+        words = {path: imported_names(text) for path, text in texts.items()}
+        kept = {test for test, _ in now}
+        return {
+            each.path: frozenset(
+                test
+                for path, tests in by_file.items()
+                if _stem(each.path) in words.get(path, ())
+                for test in tests & kept
+            )
+            for each in helpers
+        }
+
+    async def _weakened(self, spec: CheckSettings, tried: _ByFile) -> dict[str, set[str]]:
+        """Return the tests that noticed a stubbed product function as they were, and do not any more."""
+        many = {path for path, tests in tried.items() if len({function_of(test) for test in tests}) > _MOST_TRIED}
+        found = {path: set(tried[path]) for path in many}  # altered and not tried: a person looks
+        tests = frozenset(test for path, each in tried.items() if path not in many for test in each)
+        if not tests:
+            return found
+        called = await self._called(spec, tests)
+        if called is None:
+            return {path: set(each) for path, each in tried.items() if each}
+        blind = await self._blind(spec, tests, called)
+        for path, each in tried.items():
+            if path not in many and each & blind:
+                found[path] = set(each & blind)
+        return found
+
+    async def _called(self, spec: CheckSettings, tests: frozenset[str]) -> dict[str, frozenset[str]] | None:
+        """Return the product functions that these tests call on the base, by file; None where that was not recorded."""
+        ran = await self.runs.run(spec, self.desk.seen.start, tests, records=True)
+        if ran.calls is None:
+            return None
+        lines = defaultdict[str, set[int]](set)
+        for path, line in ran.calls:
+            if self.desk.steering.layout.is_judged(path):
+                lines[path].add(line)
+        texts = await self._texts(self.desk.seen.start, tuple(lines))
+        return {path: names_at(_encode(text), frozenset(lines[path])) for path, text in texts.items()}
+
+    async def _blind(
+        self, spec: CheckSettings, tests: frozenset[str], called: Mapping[str, frozenset[str]]
+    ) -> frozenset[str]:
+        """One wrong value that a test notices as it is now is enough to say that it looks."""
+        seen = self.desk.seen
+        changed = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
+        as_before = await self.desk.outfit.checkouts.compose(seen.landing, taken_from=seen.start, paths=changed)
+        texts = {path: _encode(text) for path, text in (await self._texts(seen.landing, tuple(called))).items()}
+        names = {path: called[path] & names_in(text) for path, text in texts.items()}
+        left, blind = tests, frozenset[str]()
+        for form in _FORMS:
+            made = {path: hollowed(text, names[path], path, form) for path, text in texts.items() if names[path]}
+            stubbed = {path: text for path, text in made.items() if text is not None}
+            if not stubbed or not left:
+                break
+            now = await self.runs.run(spec, await self.runs.with_texts(seen.landing, stubbed), left)
+            left = left & now.passed
+            if not left:
+                break
+            then = await self.runs.run(spec, await self.runs.with_texts(as_before, stubbed), left)
+            blind |= left - then.passed
+            left = left & then.passed
+        return blind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    rows: tuple[AlteredTest, ...]
+    altered: _ByFile
+    gone: _ByFile
+
+
+def _compare(files: Iterable[_ChangedFile], fresh: frozenset[str]) -> _Compared:
+    """Compare by source and by id. A test whose unchanged body stands under another id was moved."""
+    rows: list[AlteredTest] = []
+    altered: dict[str, frozenset[str]] = {}
+    gone: dict[str, frozenset[str]] = {}
+    for file in files:
+        found, missing = file.compare(), file.lost()
+        moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
+        there = frozenset(test for test, _ in file.now)
+        names = found.altered
+        changed = [test for test, _ in file.before if found.everything or name_in_file(test) in names]
+        altered[file.path] = frozenset(test for test in changed if test in there and function_of(test) not in missing)
+        gone[file.path] = missing - moved
+        rows += [AlteredTest(id=test, how="moved") for test in sorted(moved)]
+        still = {function_of(test) for test in there}
+        rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(missing - moved)]
+        rows += [
+            AlteredTest(id=test, how="altered") for test in sorted({function_of(each) for each in altered[file.path]})
+        ]
+    return _Compared(rows=tuple(rows), altered=altered, gone=gone)
+
+
+def _with_weakened(rows: Iterable[AlteredTest], weakened: Iterable[set[str]]) -> Iterator[AlteredTest]:
+    names = {function_of(test) for each in weakened for test in each}
+    for row in rows:
+        yield replace(row, how="weakened") if row.how == "altered" and row.id in names else row
+
+
+def _stem(path: str) -> str:
+    pure = PurePosixPath(path)
+    return pure.parent.name if pure.name == "__init__.py" else pure.stem
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,160 @@
+"""Test functions of a Python file by name: which of them a change altered, removed or moved. Pure, through `ast`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopwright.adapters.checks.ids import file_of
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TestFile:
+    functions: Mapping[str, str]  # by qualified name: what the parser makes of it, without its docstring
+    rest: tuple[str, ...]  # all other statements but imports and classes, in order
+    shells: Mapping[str, str]  # classes without their test functions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileAlteration:
+    """How the tests of one file differ. `everything`: something that all of them may use differs."""
+
+    altered: frozenset[str] = frozenset()  # names of test functions whose own source differs
+    gone: frozenset[str] = frozenset()
+    everything: bool = False
+    bodies: Mapping[str, str] = field(default_factory=dict)  # of the functions that are gone, by name
+
+
+def compare_tests(before: str, after: str, is_test: Callable[[str], bool]) -> FileAlteration:
+    """Compare two versions of a test file; `is_test` says by name which functions are collected as tests.
+
+    A file that does not parse is altered as a whole.
+    """
+    old, new = _read(before, is_test), _read(after, is_test)
+    if old is None or new is None:
+        return FileAlteration(everything=True)
+    gone = frozenset(old.functions) - frozenset(new.functions)
+    altered = frozenset(
+        name for name, body in old.functions.items() if name in new.functions and new.functions[name] != body
+    )
+    return FileAlteration(
+        altered=altered,
+        gone=gone,
+        everything=_differs_around(old, new),
+        bodies={name: old.functions[name] for name in gone},
+    )
+
+
+def _differs_around(old: _TestFile, new: _TestFile) -> bool:
+    """Return whether fixtures, helpers, data or classes of the base differ. A new class of tests is none of these."""
+    kept = {name: shell for name, shell in new.shells.items() if name in old.shells or not _holds_tests(name, new)}
+    gone = {name for name in old.shells if name not in new.shells and not _holds_tests(name, old)}
+    return old.rest != new.rest or bool(gone) or any(old.shells.get(name) != shell for name, shell in kept.items())
+
+
+def _holds_tests(name: str, held: _TestFile) -> bool:
+    return any(each.startswith(f"{name}.") for each in held.functions)
+
+
+def bodies_of_tests(text: str, is_test: Callable[[str], bool]) -> frozenset[str]:
+    """Return the parsed test functions of a file, to recognise one that was moved."""
+    found = _read(text, is_test)
+    return frozenset(found.functions.values()) if found else frozenset()
+
+
+def imported_names(text: str) -> frozenset[str]:
+    """Return every word that the import statements of a Python file name."""
+    tree = _parse(text)
+    return frozenset(word for node in ast.walk(tree) for word in _words(node)) if tree else frozenset()
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (part for each in names for part in each.name.split("."))
+        case ast.ImportFrom(module=module, names=names):
+            yield from ((module or "").split("."))
+            yield from (each.name for each in names)
+        case _:
+            pass
+
+
+def function_of(test: str) -> str:
+    """Return an id without its parameters: what a test function is known by."""
+    return re.sub(r"\[.*", "", test, flags=re.DOTALL)
+
+
+def name_in_file(test: str) -> str:
+    """Return the qualified name of an id's function: `TestA.test_b` of `tests/test_a.py::TestA::test_b[1]`."""
+    bare = function_of(test)
+    if "::" in bare:
+        return ".".join(bare.split("::")[1:])
+    module = file_of(test).removesuffix(".py").replace("/", ".")
+    return bare.removeprefix(f"{module}.") if module else bare
+
+
+def _read(text: str, is_test: Callable[[str], bool]) -> _TestFile | None:
+    tree = _parse(text)
+    if tree is None:
+        return None
+    try:
+        return _test_file(tree, is_test)
+    except RecursionError:
+        return None
+
+
+def _parse(text: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of the person's escapes
+            return ast.parse(text)
+    except _UNUSUAL:
+        return None
+
+
+def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
+    functions: dict[str, str] = {}
+    shells: dict[str, str] = {}
+    rest: list[str] = []
+    for node in _without_docstring(tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                pass
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if is_test(name):
+                functions[name] = _dump(node)
+            case ast.ClassDef():
+                shells[node.name] = _shell(node, node.name, functions, is_test)
+            case _:
+                rest.append(_dump(node))
+    return _TestFile(functions=functions, rest=tuple(rest), shells=shells)
+
+
+def _shell(node: ast.ClassDef, name: str, functions: dict[str, str], is_test: Callable[[str], bool]) -> str:
+    """Collect the test functions of a class, and return what is left of it."""
+    left = []
+    for each in _without_docstring(node):
+        if isinstance(each, _Function) and is_test(f"{name}.{each.name}"):
+            functions[f"{name}.{each.name}"] = _dump(each)
+        elif isinstance(each, ast.ClassDef):
+            left.append(_shell(each, f"{name}.{each.name}", functions, is_test))
+        elif not isinstance(each, ast.Pass):
+            left.append(_dump(each))
+    head = [ast.dump(each) for each in (*node.decorator_list, *node.bases, *node.keywords)]
+    return "\n".join((*head, *left))
+
+
+def _dump(node: ast.stmt) -> str:
+    if not isinstance(node, _Function):
+        return ast.dump(node)
+    parts = (*node.decorator_list, node.args, *_without_docstring(node))
+    return "\n".join((type(node).__name__, *map(ast.dump, parts)))
+
+
+def _without_docstring(node: _Function | ast.ClassDef | ast.Module) -> list[ast.stmt]:
+    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

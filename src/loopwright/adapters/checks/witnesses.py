@@ -1,0 +1,167 @@
+"""Tests that show a change: they fail without it, pass with it, and fail again when it is broken.
+
+Only tests that were red on the base, whose id is new or whose own source was altered can be witnesses. Each fails
+twice on the base, passes twice on the candidate (the landing run is one of these), and notices when what the change
+touched is broken. One that failed only because a name was missing on the base must also notice a wrong value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from loopwright.adapters.checks.canary.breaking import language, unparsable
+from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, same_code, touched
+from loopwright.adapters.checks.trial_runs import ChosenTests, TrialRuns
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.evidence import Witness
+from loopwright.kernel.model import CheckResult, Finding, Tree
+from loopwright.kernel.trust import FileClass
+
+_MOST_TRIED = 50  # tests of one check
+_LARGEST = 512 * 1024
+_MISSING_NAME = re.compile(
+    r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
+    r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
+)
+_Reason = Literal["assertion", "missing-name", "exit-code"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    witnesses: tuple[Witness, ...] = ()
+    idle: tuple[str, ...] = ()  # new tests that fail on the base and do not notice a broken change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessCandidates:
+    """Tests of one check that passed on the candidate and may be witnesses."""
+
+    red: frozenset[str] = frozenset()  # on the base before the work began
+    written: frozenset[str] = frozenset()  # new, or altered by the candidate
+
+    def first(self, most: int) -> frozenset[str]:
+        return frozenset((*sorted(self.red), *sorted(self.written))[:most])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WitnessSearch:
+    runs: TrialRuns
+
+    async def find(self, candidates: Mapping[str, WitnessCandidates]) -> Shown:
+        """Return the witnesses among these tests, by the name of their check."""
+        witnesses: list[Witness] = []
+        idle: list[str] = []
+        without = await self._without_change()
+        for spec in self.runs.specs:
+            found = candidates.get(spec.name, WitnessCandidates())
+            tests = found.first(_MOST_TRIED)
+            if not tests or without == self.runs.desk.seen.landing:
+                continue
+            reasons = await self._fail_without(spec, tests, without)
+            noticing = await self._notice(spec, reasons) if reasons else frozenset[str]()
+            witnesses += [
+                Witness(
+                    id=test, check=spec.name, fails_on_base=reasons[test], by="base" if test in found.red else "maker"
+                )
+                for test in sorted(noticing)
+            ]
+            idle += sorted(reasons.keys() & found.written - noticing)
+        return Shown(witnesses=tuple(witnesses), idle=tuple(idle))
+
+    async def _without_change(self) -> Tree:
+        """Where the work began, with the candidate's tests."""
+        seen, desk = self.runs.desk.seen, self.runs.desk
+        tests = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
+        return await desk.outfit.checkouts.compose(seen.start, taken_from=seen.landing, paths=tests)
+
+    async def _fail_without(self, spec: CheckSettings, tests: frozenset[str], without: Tree) -> dict[str, _Reason]:
+        """Return the tests that fail twice without the change and pass once more with it, with why they fail."""
+        first = await self.runs.run(spec, without, tests)
+        if not first.failed:
+            return {}
+        again = await self.runs.run(spec, self.runs.desk.seen.landing, first.failed)
+        second = await self.runs.run(spec, without, again.passed) if again.passed else ChosenTests()
+        steady = first.failed.keys() & second.failed.keys()
+        return {test: reason_of(first.failed[test], second.failed[test]) for test in steady}
+
+    async def _notice(self, spec: CheckSettings, reasons: Mapping[str, _Reason]) -> frozenset[str]:
+        """Return those of the tests that fail when the change is broken."""
+        broken = await self._broken()
+        noticing = await self._red(spec, broken.functions("raise"), reasons)
+        noticing |= await self._red(spec, broken.files, reasons.keys() - noticing)
+        named = frozenset(test for test in noticing if reasons[test] == "missing-name")
+        if not named or not broken.names:
+            return noticing
+        looking = await self._red(spec, broken.functions("none"), named)
+        looking |= await self._red(spec, broken.functions("object"), named - looking)
+        return (noticing - named) | looking
+
+    async def _red(self, spec: CheckSettings, texts: Mapping[str, bytes], tests: Iterable[str]) -> frozenset[str]:
+        wanted = frozenset(tests)
+        if not wanted or not texts:
+            return frozenset()
+        tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
+        return wanted - (await self.runs.run(spec, tree, wanted)).passed
+
+    async def _broken(self) -> BrokenChange:
+        seen, source = self.runs.desk.seen, self.runs.desk.outfit.source
+        paths = tuple(
+            each.change.path for each in seen.made if each.kind is FileClass.PRODUCT and each.change.how != "removed"
+        )
+        before, after = [await source.texts(tree, paths, limit=_LARGEST) for tree in (seen.start, seen.landing)]
+        return broken_change(*({path: _encode(text) for path, text in each.items()} for each in (before, after)))
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenChange:
+    """What of a change can be broken: functions by file, and whole files where no function was touched."""
+
+    texts: Mapping[str, bytes]
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def functions(self, form: StubForm) -> dict[str, bytes]:
+        made = {path: hollowed(self.texts[path], names, path, form) for path, names in self.names.items()}
+        return {path: text for path, text in made.items() if text is not None}
+
+
+def broken_change(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> BrokenChange:
+    """`before` and `after` are the texts of changed product files; a file that is new is only in `after`."""
+    functions: dict[str, frozenset[str]] = {}
+    files: list[str] = []
+    for path, text in after.items():
+        if language(path) != "python":
+            files += [path] if before.get(path) != text else []
+        elif names := touched(before.get(path, b""), text):
+            functions[path] = frozenset(names)
+        elif path not in before or not same_code(before[path], text):
+            files.append(path)
+    return BrokenChange(texts=after, names=functions, files=unparsable(tuple(files)))
+
+
+def reason_of(*failures: Finding) -> _Reason:
+    """Return why a test fails on the base: for a missing name alone, or because something was wrong."""
+    is_missing = all(_MISSING_NAME.search(f"{each.issue}\n{each.evidence}") for each in failures)
+    return "missing-name" if is_missing else "assertion"
+
+
+def candidates_of(
+    before: Mapping[str, str], now: Mapping[str, str], altered: frozenset[str], red: frozenset[str]
+) -> WitnessCandidates:
+    """Choose by id: `before` are the outcomes where the work began, `now` those of what would land."""
+    passed = frozenset(test for test, how in now.items() if how == "passed")
+    return WitnessCandidates(
+        red=red & passed, written=frozenset(test for test in passed if test not in before or test in altered) - red
+    )
+
+
+def count_tests(results: Iterable[CheckResult]) -> frozenset[str]:
+    """Return the names of the checks that counted tests."""
+    return frozenset(result.name for result in results if result.tests)

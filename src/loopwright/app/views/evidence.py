@@ -1,0 +1,38 @@
+"""How much the checks show of a change, as every answer in JSON has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.app.loops import View
+from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """Calls of touched functions that were repeated outside of tests."""
+
+    tried: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownEvidence:
+    level: Level
+    witnesses: tuple[Witness, ...]
+    altered_tests: tuple[AlteredTest, ...]
+    outside: Outside = Outside()
+    observed: bool = False  # whether the files that the base's run reads are known
+    sandbox: str | None = None
+
+
+def evidence_of(view: View) -> Evidence | None:
+    """Return what is known of the newest candidate; a loop that never checks anything has no course."""
+    course = getattr(view.now.state, "course", None)
+    return course.evidence if course else None
+
+
+def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:
+    if evidence is None:
+        return None
+    return ShownEvidence(level=evidence.level, witnesses=evidence.witnesses, altered_tests=evidence.altered_tests)

@@ -1,0 +1,150 @@
+"""Tests of the base that a candidate changes: they land when the old ones pass, unless they look less than before."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import faults_of
+from loopwright.kernel.trust import Trust
+from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+
+pytestmark = pytest.mark.unmeasured
+
+CALC = "def add(a, b):\n    return a + b\n"
+SWAPPED = CALC.replace("a + b", "b + a")
+HEAD = "import unittest\n\nimport calc\n\n\nclass Calc(unittest.TestCase):\n"
+TEST_ADD = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
+TEST_ZERO = "\n    def test_zero(self):\n        self.assertEqual(calc.add(0, 0), 0)\n"
+FILE = "tests/test_calc.py"
+OLD = HEAD + TEST_ADD + TEST_ZERO
+BASE = {"calc.py": CALC, FILE: OLD}
+CASES = """\
+import pytest
+
+import calc
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_add(n):
+    assert calc.add(n, 1) == n + 1
+"""
+
+
+def reported(
+    tmp_path: Path,
+    changed: dict[str, str | None],
+    *,
+    base: dict[str, str] = BASE,
+    spec: CheckSettings = UNITTEST,
+    allow: tuple[str, ...] = (),
+) -> ChecksReported:
+    made = project(tmp_path, base, [spec])
+    trust = Trust(base=made.base, in_force=True, allow=allow)
+    return asyncio.run(made.report(made.candidate({"calc.py": SWAPPED, **changed}), trust=trust))
+
+
+def held(report: ChecksReported) -> list[str]:
+    assert faults_of(report) == ()
+    return [change.path for change in report.held]
+
+
+def rows(report: ChecksReported) -> list[tuple[str, str]]:
+    assert report.evidence is not None
+    return [(row.id.rpartition(".")[2].rpartition("::")[2], row.how) for row in report.evidence.altered_tests]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("an assertion more", OLD + "        self.assertEqual(calc.add(1, -1), 0)\n", [("test_zero", "altered")]),
+        ("another expectation", OLD.replace("calc.add(2, 3), 5", "calc.add(2, 4), 6"), [("test_add", "altered")]),
+        ("an import more", OLD.replace("import calc\n", "import calc\nimport os\n"), []),
+        ("only formatting", OLD.replace("(2, 3), 5)", "(2, 3),  5)  # five"), []),
+        ("a test more", OLD + TEST_ADD.replace("test_add", "test_sum"), []),
+        ("a renamed test", OLD.replace("test_zero", "test_nothing"), [("test_zero", "moved")]),
+    ],
+)
+def test_a_changed_test_that_still_looks_lands(
+    tmp_path: Path, name: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    report = reported(tmp_path, {FILE: text})
+    assert (held(report), rows(report)) == ([], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "how"),
+    [
+        ("an assertion less", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "calc.add(0, 0)"), "weakened"),
+        ("a test less", HEAD + TEST_ADD, "gone"),
+        ("a weaker assertion", OLD.replace("Equal(calc.add(0, 0), 0)", "IsNotNone(calc.add(0, 0))"), "weakened"),
+        ("skipped", OLD.replace("    def test_zero", "    @unittest.skip('later')\n    def test_zero"), "weakened"),
+        (
+            "fails expectedly",
+            OLD.replace("    def test_zero", "    @unittest.expectedFailure\n    def test_zero"),
+            "weakened",
+        ),
+        ("hidden", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(0, 0)"), "weakened"),
+    ],
+)
+def test_a_weakened_test_is_held_back(tmp_path: Path, name: str, text: str, how: str) -> None:
+    report = reported(tmp_path, {FILE: text})
+    if name == "fails expectedly":
+        assert [fault.rule for fault in faults_of(report)] != []
+        return
+    assert (held(report), rows(report)) == ([FILE], [("test_zero", how)])
+    assert report.lands != ""
+
+
+def test_a_removed_file_of_tests_is_held_back_and_a_moved_one_lands(tmp_path: Path) -> None:
+    other = {**BASE, "tests/test_more.py": OLD.replace("class Calc", "class More")}
+    removed = reported(tmp_path / "a", {"tests/test_more.py": None}, base=other)
+    assert (held(removed), removed.would_drop) == (
+        ["tests/test_more.py"],
+        ("test_more.More.test_add", "test_more.More.test_zero"),
+    )
+    moved = reported(
+        tmp_path / "b", {"tests/test_more.py": None, "tests/test_else.py": other["tests/test_more.py"]}, base=other
+    )
+    assert held(moved) == []
+
+
+def test_fewer_cases_are_held_back_and_other_cases_land(tmp_path: Path) -> None:
+    base = {"calc.py": CALC, FILE: CASES}
+    fewer = reported(tmp_path / "a", {FILE: CASES.replace("[1, 2, 3]", "[1, 2]")}, base=base, spec=PYTEST)
+    assert held(fewer) == [FILE]
+    others = reported(tmp_path / "b", {FILE: CASES.replace("[1, 2, 3]", "[0, 1, 2, 5]")}, base=base, spec=PYTEST)
+    assert held(others) == []
+
+
+def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path) -> None:
+    helper = "def same(case, a, b):\n    case.assertEqual(a, b)\n"
+    text = "from helper import same\n" + OLD.replace("self.assertEqual(", "same(self, ")
+    base = {**BASE, "tests/helper.py": helper, FILE: text}
+    bent = reported(tmp_path / "a", {"tests/helper.py": "def same(case, a, b):\n    pass\n"}, base=base)
+    assert held(bent) == ["tests/helper.py"]
+    better = reported(tmp_path / "b", {"tests/helper.py": helper.replace("(a, b)", "(b, a)")}, base=base)
+    assert held(better) == []
+
+
+def test_a_persons_word_beforehand_lets_a_weakened_test_land(tmp_path: Path) -> None:
+    report = reported(tmp_path, {FILE: HEAD + TEST_ADD}, allow=("tests/**",))
+    assert held(report) == []
+
+
+def test_a_test_that_contradicts_the_base_waits_for_a_person(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    changed = {
+        "calc.py": CALC.replace("a + b", "a + b + 1"),
+        FILE: OLD.replace("3), 5", "3), 6").replace("0), 0", "0), 1"),
+    }
+    commit, trust = made.candidate(changed), Trust(base=made.base, in_force=True)
+    report = asyncio.run(made.report(commit, trust=trust))
+    assert report.claim is not None
+    assert [change.path for change in report.claim.changes] == [FILE]
+    assert report.claim.failing == ("test_calc.Calc.test_add", "test_calc.Calc.test_zero")
+    assert "AssertionError: 6 != 5" in report.claim.messages[0]
+    after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
+    assert (faults_of(after), after.held, after.claim) == ((), (), None)

@@ -1,0 +1,103 @@
+"""Which tests show a change: they fail without it, pass with it, and notice when it is broken."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Evidence, Level, Witness
+from loopwright.kernel.faults import faults_of
+from loopwright.kernel.trust import Trust
+from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+
+pytestmark = pytest.mark.unmeasured
+
+CALC = "def add(a, b):\n    return a + b\n"
+MUL = CALC + "\n\ndef mul(a, b):\n    return a * b\n"
+HEAD = "import unittest\n\nimport calc\n\n\nclass Calc(unittest.TestCase):\n"
+TEST_ADD = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
+TEST_MUL = "\n    def test_mul(self):\n        self.assertEqual(calc.mul(2, 3), 6)\n"
+BASE = {"calc.py": CALC, "tests/test_calc.py": HEAD + TEST_ADD}
+FILE = "tests/test_calc.py"
+
+
+def reported(
+    tmp_path: Path, base: Mapping[str, str], changed: Mapping[str, str | None], spec: CheckSettings = UNITTEST
+) -> ChecksReported:
+    made = project(tmp_path, base, [spec])
+    return asyncio.run(made.report(made.candidate(changed), trust=Trust(base=made.base, in_force=True)))
+
+
+def evidence_of(report: ChecksReported) -> Evidence:
+    assert (faults_of(report), report.held, report.claim) == ((), (), None)
+    assert report.evidence is not None
+    return report.evidence
+
+
+@pytest.mark.parametrize("spec", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+def test_a_new_test_in_an_existing_file_shows_a_new_function(tmp_path: Path, spec: CheckSettings) -> None:
+    found = evidence_of(reported(tmp_path, BASE, {"calc.py": MUL, FILE: HEAD + TEST_ADD + TEST_MUL}, spec))
+    test = "tests/test_calc.py::Calc::test_mul" if spec is PYTEST else "test_calc.Calc.test_mul"
+    assert found == Evidence(
+        level=Level.SHOWN, witnesses=(Witness(id=test, check="test", fails_on_base="missing-name"),)
+    )
+
+
+def test_a_test_that_fails_on_the_base_by_an_assertion_shows_the_fix(tmp_path: Path) -> None:
+    wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b")}
+    found = evidence_of(reported(tmp_path, wrong, {"calc.py": MUL, "tests/test_mul.py": HEAD + TEST_MUL}))
+    assert [each.fails_on_base for each in found.witnesses] == ["assertion"]
+
+
+def test_a_test_of_the_base_that_was_red_shows_the_fix(tmp_path: Path) -> None:
+    wrong = {"calc.py": MUL.replace("a * b", "a + b"), FILE: HEAD + TEST_ADD + TEST_MUL}
+    found = evidence_of(reported(tmp_path, wrong, {"calc.py": MUL}))
+    assert [(each.id, each.by) for each in found.witnesses] == [("test_calc.Calc.test_mul", "base")]
+
+
+def test_without_a_new_test_a_change_is_only_guarded(tmp_path: Path) -> None:
+    found = evidence_of(reported(tmp_path, BASE, {"calc.py": CALC.replace("a + b", "b + a")}))
+    assert found == Evidence(level=Level.GUARDED)
+
+
+def test_a_new_test_that_passes_on_the_base_shows_nothing(tmp_path: Path) -> None:
+    again = TEST_ADD.replace("test_add", "test_sum")
+    found = evidence_of(
+        reported(tmp_path, BASE, {"calc.py": CALC.replace("a + b", "b + a"), FILE: HEAD + TEST_ADD + again})
+    )
+    assert found == Evidence(level=Level.GUARDED)
+
+
+IDLE = "\n    def test_mul(self):\n        calc.mul(2, 3)\n"
+HIDING = """
+    def test_mul(self):
+        mul = calc.mul
+        try:
+            self.assertEqual(mul(2, 3), 6)
+        except AssertionError:
+            pass
+"""
+
+
+@pytest.mark.parametrize("test", [IDLE, HIDING], ids=["asserts nothing", "hides its failure"])
+def test_a_new_test_that_only_needs_the_name_shows_nothing(tmp_path: Path, test: str) -> None:
+    wrong = MUL.replace("a * b", "a + b")
+    report = reported(tmp_path, BASE, {"calc.py": wrong, FILE: HEAD + TEST_ADD + test})
+    assert report.evidence is None or report.evidence.level is not Level.SHOWN
+    assert report.evidence is None or report.evidence.idle_tests == ("test_calc.Calc.test_mul",)
+
+
+def test_an_unchanged_test_whose_file_does_not_load_on_the_base_is_no_witness(tmp_path: Path) -> None:
+    text = HEAD.replace("import calc\n", "import calc\nfrom calc import mul\n") + TEST_ADD
+    found = evidence_of(reported(tmp_path, BASE, {"calc.py": MUL, FILE: text}))
+    assert found.level is not Level.SHOWN
+
+
+def test_a_candidate_whose_own_new_test_fails_is_a_failed_attempt(tmp_path: Path) -> None:
+    wrong = MUL.replace("a * b", "a + b")
+    changed = {"calc.py": wrong, FILE: HEAD + TEST_ADD + TEST_MUL, "setup.py": "# a comment\n"}
+    report = reported(tmp_path, {**BASE, "setup.py": ""}, changed)
+    assert [fault.rule for fault in faults_of(report)] == ["test_calc.Calc.test_mul"]
