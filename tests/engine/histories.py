@@ -196,9 +196,9 @@ class Checks:
         tree, results = Tree(f"tree-{run.commit}"), self.history.checks(run)
         return ChecksReported(key=run.key, tree=tree, results=results, held=held, lands=tree)
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
         gated = changed_tests(self.workspace.changes)
-        held = () if evidence(gated) in approved else gated
+        held = tuple(change for change in gated if change not in approved)
         return Examined(gated=gated, evidence=evidence(gated), held=held)
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:

@@ -251,14 +251,16 @@ class SimulatedChecks:
             also=also,
         )
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
         base, files = self.repo.files(trust.base), self.repo.files(commit)
         gated = tuple(each for each in changes_of(base, files) if each.path.startswith(JUDGES))
-        if not gated or evidence(gated) in approved:
+        held = tuple(each for each in gated if each not in approved)
+        if not held:
             return Examined(gated=gated, evidence=evidence(gated))
-        kept = {path: words for path, words in files.items() if not path.startswith(JUDGES)}
-        kept |= {path: words for path, words in base.items() if path.startswith(JUDGES)}
-        return Examined(gated=gated, evidence=evidence(gated), lands=self.repo.stored(kept), held=gated)
+        paths = {each.path for each in held}
+        kept = {path: words for path, words in files.items() if path not in paths}
+        kept |= {path: words for path, words in base.items() if path in paths}
+        return Examined(gated=gated, evidence=evidence(gated), lands=self.repo.stored(kept), held=held)
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return lambda _path: False

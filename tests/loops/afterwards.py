@@ -55,7 +55,7 @@ def approved_it_is_verified_and_landed_on_top(ended: Stand) -> None:
     assert (ended.outcome.ending, ended.outcome.held, ended.outcome.held_on) == (Ending.VERIFIED, v.BENT, "loop/1-held")
     (check,) = ended.after(v.approves()).actions
     assert isinstance(check, RunChecks)
-    assert (str(check.key), check.commit, check.approved) == ("checks-held-1", ended.candidate, (v.E1,))
+    assert (str(check.key), check.commit, check.approved) == ("checks-held-1", ended.candidate, v.BENT)
     checked = ended.after(v.approves(), replace(v.LANDS, lands=Tree("whole")))
     (landing,) = checked.actions
     assert isinstance(landing, Integrate)
@@ -95,7 +95,7 @@ def tests_that_would_go_with_it_are_another_question(ended: Stand) -> None:
     assert (gate.evidence, gate.dropped) == (evidence_with(v.BENT, ("t::old",)), ("t::old",))
     assert still.outcome.still_held == "1 test of the base would not run any more, which was not approved"
     (again,) = still.after(v.approves(gate.evidence)).actions
-    assert (str(again.key), again.approved, again.may_drop) == ("checks-held-2", (v.E1,), ("t::old",))
+    assert (str(again.key), again.approved, again.may_drop) == ("checks-held-2", v.BENT, ("t::old",))
 
 
 def rejected_it_is_no_longer_asked_for(ended: Stand) -> None:

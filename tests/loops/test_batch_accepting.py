@@ -95,7 +95,7 @@ def test_tried_again_instead_the_checks_run_again() -> None:
 
 def test_what_was_approved_meanwhile_gets_both_runs_and_red_it_stays_held_back() -> None:
     state = play(half_landed(), v.approves(), *TAKEN)
-    assert wanted(state, RunChecks).approved == (v.E1,)
+    assert wanted(state, RunChecks).approved == v.BENT
     state = play(state, v.RED_LANDING)
     assert (where(state), wanted(state, RunChecks).approved) == (BatchPhase.VERIFY, ())
     state = play(state, v.WITHOUT)
@@ -106,7 +106,7 @@ def test_what_was_approved_meanwhile_gets_both_runs_and_red_it_stays_held_back()
 
 def test_what_was_approved_meanwhile_and_passes_lands_with_the_rest() -> None:
     state = play(half_landed(), v.approves(), *TAKEN, v.LANDS)
-    assert (wanted(state, Integrate).approved, wanted(state, Integrate).holds_back) == ((v.E1,), False)
+    assert (wanted(state, Integrate).approved, wanted(state, Integrate).holds_back) == (v.BENT, False)
 
 
 def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:

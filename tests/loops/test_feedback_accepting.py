@@ -128,7 +128,7 @@ def test_an_approval_since_then_makes_another_tree_of_what_they_saw_fail() -> No
     bent = replace(saved("c1", evidence="e1"), tree=Tree("bent"))
     state = play(begun(max_feedback_iterations=1), DONE, bent, passes(), v.RED)
     assert wanted(play(state, says("accept")), Integrate).verified is False
-    assert wanted(play(state, v.approves("e1"), says("accept")), RunChecks).approved == ("e1",)
+    assert wanted(play(state, v.approves("e1"), says("accept")), RunChecks).approved == saved(evidence="e1").protected
 
 
 def test_what_began_on_a_new_tip_is_checked_against_that() -> None:
@@ -187,7 +187,7 @@ def test_what_was_approved_since_is_tried_before_anything_is_taken_as_red() -> N
     state = play(stuck(), says("accept"), v.CLAIMED)
     assert (where(state), wanted(state, AwaitGate).failing) == (Station.ESCALATED, v.CLAIM.failing)
     again = play(state, v.approves(), says("accept"))
-    assert wanted(again, RunChecks).approved == (v.E1,)
+    assert wanted(again, RunChecks).approved == v.BENT
     assert wanted(play(again, v.LANDS), Integrate).verified is True
     assert wanted(play(state, says("accept")), Integrate).verified is False
 
@@ -202,7 +202,7 @@ def test_what_nobody_approved_is_held_back_and_not_waited_for() -> None:
 
 def test_red_with_what_was_approved_meanwhile_that_stays_held_back() -> None:
     state = play(stuck(), says("accept"), v.WITHOUT, replace(REFUSED, reason="moved"), v.approves(), says("accept"))
-    assert wanted(state, RunChecks).approved == (v.E1,)
+    assert wanted(state, RunChecks).approved == v.BENT
     state = play(state, v.RED)
     assert wanted(state, RunChecks).approved == ()
     ended = play(state, v.WITHOUT, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))

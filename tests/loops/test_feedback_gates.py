@@ -77,9 +77,9 @@ def test_only_the_gate_is_left_when_everything_else_passes() -> None:
 def test_an_approval_makes_the_checks_run_again_with_it() -> None:
     state = play(at_the_gate(), approves("e1"))
     checks = wanted(state, RunChecks)
-    assert (str(checks.key), checks.commit, checks.approved) == ("checks-1.2", "c1", ("e1",))
+    assert (str(checks.key), checks.commit, checks.approved) == ("checks-1.2", "c1", saved(evidence="e1").protected)
     land = wanted(play(state, GREEN), Integrate)
-    assert (land.commit, land.approved, land.verified) == ("c1", ("e1",), True)
+    assert (land.commit, land.approved, land.verified) == ("c1", saved(evidence="e1").protected, True)
 
 
 def test_an_approved_change_may_still_fail_its_tests() -> None:
@@ -91,7 +91,7 @@ def test_checks_in_flight_without_the_approval_are_run_anew() -> None:
     state = play(loop(), *TOUCHED, passes())
     old = replace(GREEN, key=wanted(state, RunChecks).key)
     state = play(state, approves("e1"))
-    assert (keys(state), wanted(state, RunChecks).approved) == (["checks-1.2"], ("e1",))
+    assert (keys(state), wanted(state, RunChecks).approved) == (["checks-1.2"], saved(evidence="e1").protected)
     with pytest.raises(InvalidTransition, match=r"checks-1\.1 is not asked for"):
         taken(FEEDBACK, state, old)
 
@@ -100,7 +100,10 @@ def test_an_approval_during_the_review_closes_the_gate_and_disturbs_nobody() -> 
     state = play(loop(), *TOUCHED, approves("e1"))
     assert keys(state) == ["review-1.1"]
     state = play(state, passes())
-    assert (str(wanted(state, RunChecks).key), wanted(state, RunChecks).approved) == ("checks-1.1", ("e1",))
+    assert (str(wanted(state, RunChecks).key), wanted(state, RunChecks).approved) == (
+        "checks-1.1",
+        saved(evidence="e1").protected,
+    )
     assert where(play(state, GREEN)) == Station.LAND
 
 
@@ -178,7 +181,7 @@ def test_another_change_reopens_the_gate() -> None:
 
 def test_an_approval_holds_as_long_as_the_change_is_the_same() -> None:
     state = play(at_the_gate(), approves("e1"), red(FAILURE), DONE, saved("c2", evidence="e1"), passes())
-    assert (keys(state), wanted(state, RunChecks).approved) == (["checks-2.1"], ("e1",))
+    assert (keys(state), wanted(state, RunChecks).approved) == (["checks-2.1"], saved(evidence="e1").protected)
 
 
 def test_a_restored_file_closes_the_gate() -> None:
@@ -248,7 +251,7 @@ def test_what_is_accepted_with_an_open_gate_is_checked_and_lands_without_that() 
     assert (land.verified, land.approved) == (True, ())
     again = play(state, approves("e1"))
     assert keys(again) == ["checks-accepted-1.3"]
-    assert wanted(play(again, GREEN), Integrate).approved == ("e1",)
+    assert wanted(play(again, GREEN), Integrate).approved == saved(evidence="e1").protected
 
 
 def test_what_is_accepted_has_no_change_that_a_person_rejected_where_any_attempt_is_without_one() -> None:

@@ -148,7 +148,7 @@ def test_a_change_the_task_names_is_waited_for() -> None:
     state = checked(begun("loosen tests/t.py"), WITHOUT)
     assert where(state) == Station.GATE
     state = play(state, approves(E1))
-    assert wanted(state, RunChecks).approved == (E1,)
+    assert wanted(state, RunChecks).approved == BENT
     assert where(play(state, LANDS)) == Station.LAND
 
 
@@ -227,7 +227,7 @@ def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> Non
     assert len(state.past) == 1
     state = play(state, replace(approves(gate.evidence), evidence=gate.evidence))
     action = wanted(state, RunChecks)
-    assert (action.approved, action.may_drop) == ((E1,), CLAIM.dropped)
+    assert (action.approved, action.may_drop) == (BENT, CLAIM.dropped)
 
 
 def test_a_rejected_change_that_its_tests_need_is_told_with_the_note_and_with_what_fails_without_it() -> None:
@@ -271,7 +271,7 @@ def test_what_is_held_back_shows_the_tests_an_approval_would_let_go() -> None:
     gate = wanted(state, AwaitGate)
     assert (gate.dropped, gate.evidence) == (gone, evidence_with(BENT, gone))
     on = play(state, replace(approves(gate.evidence), evidence=gate.evidence))
-    assert (wanted(on, RunChecks).approved, wanted(on, RunChecks).may_drop) == ((E1,), gone)
+    assert (wanted(on, RunChecks).approved, wanted(on, RunChecks).may_drop) == (BENT, gone)
 
 
 def test_what_waits_for_a_person_has_not_passed() -> None:
@@ -291,7 +291,7 @@ def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> 
     state = checked(begun(), replace(WITHOUT, canary=replace(MISSED, said="unread")))
     assert len(FEEDBACK.decide(state)) == 2
     assert where(play(state, rejects(E1))) == Station.GATE
-    assert wanted(play(state, approves(E1)), RunChecks).approved == (E1,)
+    assert wanted(play(state, approves(E1)), RunChecks).approved == BENT
 
 
 def test_what_a_person_accepts_lands_without_what_nobody_approved() -> None:

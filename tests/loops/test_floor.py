@@ -322,7 +322,7 @@ def test_gates_stand_beside_the_work_each_by_itself() -> None:
     state = guarded(E1, B)
     assert keys(state)[2:] == ["gate-a-e1", "gate-b-e1"]
     state = play(state, ("gate-b-e1", rules_on("e1", approved=True, gate="b")))
-    assert (keys(state)[2:], state.course.approved) == (["gate-a-e1"], ("e1",))
+    assert (keys(state)[2:], state.course.approvals) == (["gate-a-e1"], ("e1",))
 
 
 def test_a_gate_says_where_rules_found_what_called_for_it() -> None:
@@ -353,7 +353,7 @@ def test_a_gate_may_be_decided_after_the_end_and_then_only_that() -> None:
     stop, gate = LOOP.decide(state)
     assert (type(stop), type(gate), str(gate.key)) == (Stop, AwaitGate, "gate-b-e1")
     state = play(state, ("gate-b-e1", rules_on("e1", approved=True, gate="b")))
-    assert (keys(state), state.course.approved) == (["stop"], ("e1",))
+    assert (keys(state), state.course.approvals) == (["stop"], ("e1",))
 
 
 # --- the end ------------------------------------------------------------------------------------------------

@@ -372,7 +372,7 @@ def test_what_cannot_be_verified_without_a_person_waits_for_one() -> None:
     assert (played.waits_for(), played.state.phase) == (["protected"], "VERIFY")
     gate = next(each for each in LIFECYCLE.decide(played.state) if isinstance(each, AwaitGate))
     played.take(lc.approves(gate), gate)
-    assert played.until(RunChecks).approved == (evidence(HELD),)
+    assert played.until(RunChecks).approved == HELD
     played.rules.clear()
     assert played.play().stage == "COMPLETE"
 

@@ -131,7 +131,7 @@ def test_what_was_approved_since_is_tried_before_anything_is_taken_as_red() -> N
     state = play(stuck(), says("accept"), v.CLAIMED)
     assert (where(state), wanted(state, AwaitGate).failing) == (Station.ESCALATED, v.CLAIM.failing)
     again = play(state, v.approves(), says("accept"))
-    assert wanted(again, RunChecks).approved == (v.E1,)
+    assert wanted(again, RunChecks).approved == v.BENT
     assert wanted(play(again, v.LANDS), Integrate).verified is True
     assert wanted(play(state, says("accept")), Integrate).verified is False
 
@@ -148,7 +148,7 @@ def test_red_with_what_was_approved_meanwhile_that_stays_held_back() -> None:
     begun = play(told(*blocked(), checked=True, trust=v.NOW, max_attempts=2), v.LANDS)
     refused = play(begun, *fixed("c1"), *looked(passes(), "o2"), v.WITHOUT, replace(RED_MERGE, reason="moved"))
     state = play(refused, v.approves(), says("accept"))
-    assert wanted(state, RunChecks).approved == (v.E1,)
+    assert wanted(state, RunChecks).approved == v.BENT
     state = play(state, v.RED)
     assert wanted(state, RunChecks).approved == ()
     state = play(state, v.WITHOUT)

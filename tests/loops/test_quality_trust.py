@@ -90,7 +90,7 @@ def test_what_was_asked_for_or_is_all_there_is_is_waited_for(task: str, report: 
     state = play(verifying(task), report)
     assert where(state) == Station.GATE
     again = play(state, v.approves())
-    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-2.5"], (v.E1,))
+    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-2.5"], v.BENT)
     assert keys(play(again, v.LANDS)) == ["land-2-0"]
     refused = play(state, v.rejects())
     assert [each.rule for each in creator(refused).brief.findings] == ["gate-rejected"]
@@ -106,7 +106,7 @@ def test_a_claim_is_told_once_and_then_waited_for() -> None:
     assert [each.rule for each in creator(state).brief.findings] == ["t::old", "needs-approval"]
     state = once_more(state, "c2", v.CLAIMED)
     assert (where(state), gate(state).failing) == (Station.GATE, v.CLAIM.failing)
-    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+    assert wanted(play(state, v.approves()), RunChecks).approved == v.BENT
 
 
 @pytest.mark.parametrize("report", [v.CLAIMED, v.UNNOTICED])
@@ -142,7 +142,7 @@ def test_an_untested_change_is_told_and_then_a_persons_business() -> None:
 def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:
     state = play(verifying(), replace(v.UNREAD, held=v.BENT))
     assert where(play(state, v.rejects())) == Station.GATE
-    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+    assert wanted(play(state, v.approves()), RunChecks).approved == v.BENT
 
 
 def test_an_approval_while_the_checks_run_has_them_run_anew() -> None:
@@ -150,7 +150,7 @@ def test_an_approval_while_the_checks_run_has_them_run_anew() -> None:
     state = play(verifying(max_attempts=5), v.WITHOUT, RED_MERGE, *fixed("c2"), *looked(passes(), "o3"))
     assert keys(state) == ["verify-3.4", f"gate-protected-{v.E1}"]
     again = play(state, v.approves())
-    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-3.5"], (v.E1,))
+    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-3.5"], v.BENT)
     # What the next candidate no longer changes is no longer asked for.
     assert keys(play(state, v.LANDS)) == ["land-3-0"]
 

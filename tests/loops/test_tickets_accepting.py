@@ -76,9 +76,9 @@ def test_green_it_lands_verified_so_that_a_target_that_moved_is_checked_with_it(
 
 def test_what_was_approved_while_it_was_escalated_is_checked_before_it_lands() -> None:
     state = t.play(claimed(), v.approves(), MERGE)
-    assert (t.wanted(state, RunChecks).commit, t.wanted(state, RunChecks).approved) == ("c1", (v.E1,))
+    assert (t.wanted(state, RunChecks).commit, t.wanted(state, RunChecks).approved) == ("c1", v.BENT)
     landed = t.play(state, v.LANDS)
-    assert (t.wanted(landed, Integrate).verified, t.wanted(landed, Integrate).approved) == (True, (v.E1,))
+    assert (t.wanted(landed, Integrate).verified, t.wanted(landed, Integrate).approved) == (True, v.BENT)
     assert t.outcome(t.play(landed, t.LANDED)).findings == ()
     assert where(t.play(state, v.RED)) == Station.ESCALATED
 
@@ -166,7 +166,7 @@ def test_what_was_told_of_a_protected_file_is_settled_once_it_is_approved_and_gr
 def test_red_with_what_was_approved_meanwhile_that_stays_held_back() -> None:
     moved = replace(t.REFUSED, reason="moved")
     state = t.play(green(), ACCEPT, v.WITHOUT, moved, v.approves(), ACCEPT)
-    assert t.wanted(state, RunChecks).approved == (v.E1,)
+    assert t.wanted(state, RunChecks).approved == v.BENT
     state = t.play(state, v.RED)
     assert t.wanted(state, RunChecks).approved == ()
     ended = t.play(state, v.WITHOUT, replace(t.LANDED, held_on="loop/1-held", landed=Commit("own")))
@@ -176,7 +176,7 @@ def test_red_with_what_was_approved_meanwhile_that_stays_held_back() -> None:
 def test_an_approval_while_the_checks_run_has_them_run_with_it() -> None:
     state = t.play(green(), ACCEPT, v.WITHOUT, replace(t.REFUSED, reason="moved"), ACCEPT)
     after = t.play(state, v.approves())
-    assert (t.wanted(state, RunChecks).approved, t.wanted(after, RunChecks).approved) == ((), (v.E1,))
+    assert (t.wanted(state, RunChecks).approved, t.wanted(after, RunChecks).approved) == ((), v.BENT)
     assert (after.ticket, after.past) == (state.ticket, state.past)
 
 

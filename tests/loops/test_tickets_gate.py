@@ -60,9 +60,14 @@ def test_a_changed_protected_file_is_a_finding_until_it_is_approved() -> None:
 def test_an_approval_has_the_same_ticket_checked_with_the_new_versions() -> None:
     state = t.play(at_the_gate(), t.approves())
     checks = t.wanted(state, RunChecks)
-    assert (str(checks.key), checks.commit, checks.approved, state.past) == ("checks-1.6", "c1", ("e1",), ())
+    assert (str(checks.key), checks.commit, checks.approved, state.past) == (
+        "checks-1.6",
+        "c1",
+        t.saved(evidence="e1").protected,
+        (),
+    )
     state = t.play(state, t.GREEN, t.SAID)
-    assert (t.decisions(state), t.wanted(state, Integrate).approved) == (["APPROVE"], ("e1",))
+    assert (t.decisions(state), t.wanted(state, Integrate).approved) == (["APPROVE"], t.saved(evidence="e1").protected)
 
 
 def test_what_fails_with_the_approved_versions_is_not_approved() -> None:
@@ -89,7 +94,7 @@ def test_an_approval_while_checks_or_judge_are_at_work_starts_the_checks_anew(be
     state = t.told(*TOUCHED, *before, judge=True)
     after = t.play(state, t.approves())
     assert (where(after), after.ticket.checks) == (TicketsPhase.CHECK, None)
-    assert t.wanted(after, RunChecks).approved == ("e1",)
+    assert t.wanted(after, RunChecks).approved == t.saved(evidence="e1").protected
     assert not set(t.keys(state)) & set(t.keys(after))
 
 
@@ -97,7 +102,7 @@ def test_an_approval_while_the_judge_waits_for_an_answer_starts_the_checks_after
     state = t.told(*TOUCHED, t.passes(), t.GREEN, t.UNCLEAR, t.approves(), judge=True)
     assert where(state) == Station.CLARIFY
     state = t.play(state, t.says("answer", text="this"))
-    assert (where(state), t.wanted(state, RunChecks).approved) == (TicketsPhase.CHECK, ("e1",))
+    assert (where(state), t.wanted(state, RunChecks).approved) == (TicketsPhase.CHECK, t.saved(evidence="e1").protected)
     state = t.play(state, t.GREEN, t.passes(), t.SAID)
     assert t.decisions(state) == ["APPROVE"]
 
@@ -106,7 +111,7 @@ def test_an_approval_while_the_judge_waits_for_an_answer_starts_the_checks_after
 def test_an_approval_at_any_other_time_is_kept(before: tuple[Event, ...]) -> None:
     state = t.told(*TOUCHED, *before)
     after = t.play(state, t.approves())
-    assert (where(after), after.course.approved) == (where(state), ("e1",))
+    assert (where(after), after.course.approvals) == (where(state), ("e1",))
     assert t.keys(after) == t.keys(state)[:-1]
 
 

@@ -87,7 +87,7 @@ def test_what_was_asked_for_or_is_all_there_is_is_waited_for(title: str, report:
     state = checked(begun(title), report)
     assert (where(state), state.past) == (Station.GATE, ())
     again = play(state, v.approves())
-    assert wanted(again, RunChecks).approved == (v.E1,)
+    assert wanted(again, RunChecks).approved == v.BENT
     assert decisions(play(again, v.LANDS)) == ["APPROVE"]
     refused = play(state, v.rejects())
     assert (decisions(refused), open_rules(refused)) == (["ROUTE_BACK"], ["gate-rejected"])
@@ -104,7 +104,7 @@ def test_a_claim_is_told_once_and_then_waited_for_with_no_ticket_used() -> None:
     assert (decisions(state), "needs-approval" in open_rules(state)) == (["ROUTE_BACK"], True)
     state = checked(play(state, SAID), v.CLAIMED, "c2")
     assert (where(state), len(state.past), gate(state).failing) == (Station.GATE, 1, v.CLAIM.failing)
-    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+    assert wanted(play(state, v.approves()), RunChecks).approved == v.BENT
     refused = play(state, v.rejects())
     assert decisions(refused) == ["ROUTE_BACK", "ROUTE_BACK"]
     assert {"t::old", "gate-rejected"} <= set(open_rules(refused))
@@ -185,7 +185,7 @@ def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> 
     state = checked(begun(), both)
     assert [each.split("-")[1] for each in keys(state)] == ["protected", "untested"]
     assert where(play(state, v.rejects())) == Station.GATE
-    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+    assert wanted(play(state, v.approves()), RunChecks).approved == v.BENT
 
 
 def test_a_red_landing_run_is_a_fault_like_any_other() -> None:

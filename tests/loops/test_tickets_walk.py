@@ -337,7 +337,7 @@ def check_step(step: Step[TicketsState]) -> None:
     for old, new in (
         (before.course.answers, after.course.answers),
         (before.course.refusals, after.course.refusals),
-        (before.course.approved, after.course.approved),
+        (before.course.approvals, after.course.approvals),
         (before.extra_critics, after.extra_critics),
     ):
         assert new[: len(old)] == old, step

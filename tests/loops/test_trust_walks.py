@@ -218,7 +218,7 @@ def letters(  # noqa: C901 - one row for each action
 
 def _known(action: RunChecks, report: ChecksReported) -> ChecksReported:
     """What is approved is neither held back nor claimed."""
-    if evidence(report.held) not in action.approved:
+    if not report.held or not {*report.held} <= {*action.approved}:
         return report
     return replace(
         report, held=(), claim=None, nothing_else=False, lands=report.lands if report.canary else Tree("all")

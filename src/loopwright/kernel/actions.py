@@ -47,13 +47,13 @@ class RunAgent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChecks:
-    """`names` empty means all configured ones. `approved` names the evidence whose protected changes may run."""
+    """`names` empty means all configured ones. `approved` are the gated changes that a person let in."""
 
     key: Key
     commit: Commit
     base: Commit
     names: tuple[str, ...] = ()
-    approved: tuple[str, ...] = ()
+    approved: tuple[Change, ...] = ()
     may_drop: tuple[str, ...] = ()  # tests that an approval lets go
     trust: Trust = Trust()  # without a base: `base` judges
     preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
@@ -188,7 +188,7 @@ class Integrate:
     verified: bool = True  # false: accepted by a person with known faults, so nothing is checked again
     known_on: Commit | None = None  # ... but with a tip of the target other than this one; None: not even then
     unseen: bool = False  # no check has seen this tree: it is checked even where the target has not moved
-    approved: tuple[str, ...] = ()
+    approved: tuple[Change, ...] = ()
     may_drop: tuple[str, ...] = ()
     trust: Trust = Trust()
     tree: Tree = Tree("")  # what lands instead of the commit's own tree

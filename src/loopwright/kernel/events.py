@@ -195,6 +195,7 @@ class GateDecided:
     evidence: str
     reason: str = ""
     by: str = ""
+    only: tuple[str, ...] = ()  # paths that the decision covers; empty: all of the gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

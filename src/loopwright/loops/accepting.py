@@ -21,13 +21,13 @@ class ShownRed:
     """What a person heard that fails of what they would accept: taken then, it is taken with that."""
 
     of: str  # what would land
-    approved: tuple[str, ...] = ()  # with these changes
+    approvals: tuple[str, ...] = ()  # given when it failed
     faults: tuple[Finding, ...] = ()
     onto: Commit = NO_COMMIT  # together with the target as it was there; none: by itself
 
     def is_of(self, taken: str, course: Course) -> bool:
         """Whether what would land now is what failed."""
-        return (self.of, self.approved) == (taken, course.approved)
+        return (self.of, self.approvals) == (taken, course.approvals)
 
 
 def tried_as_accepted(state: S, event: ChecksReported, commit: Commit) -> tuple[S, tuple[Finding, ...] | None]:

@@ -14,10 +14,10 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
 from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.findings import normalise
-from loopwright.kernel.gates import PROTECTED, evidence
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.risks import Risk
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.trust import Trust, evidence_with
 from loopwright.kernel.wording import counted, guided, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
@@ -44,6 +44,9 @@ class Ruling(StrEnum):
     OPEN = "open"
     APPROVED = "approved"
     REJECTED = "rejected"
+
+
+_FIRST = (Ruling.REJECTED, Ruling.OPEN, Ruling.APPROVED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +143,8 @@ class Inquiry:
 
 class Judged(Protocol):
     @property
-    def evidence(self) -> str:
-        """Of what it changes of protected files."""
+    def gated(self) -> tuple[Change, ...]:
+        """What it changes of protected files."""
 
 
 A = TypeVar("A", bound=Judged)
@@ -175,6 +178,7 @@ class Course:
     candidate: Commit = NO_COMMIT  # with all of it
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all
+    held_again: tuple[Change, ...] = ()  # what the last of these tries does without
     written: tuple[str, ...] = ()  # tests of the candidate that agents wrote
     tests_of_agents: int = 0  # that its verdict rests on, where the base has none
     unnoticed: str = ""  # that no test notices it, where that is only said
@@ -192,33 +196,39 @@ class Course:
     @property
     def unapproved(self) -> tuple[str, ...]:
         """Places of the present candidate that land only if a person approves, whatever was decided: a brief is one."""
-        gate = self.due(PROTECTED)
-        return tuple(change.place for change in gate.because) if gate else ()
+        return tuple(change.place for gate in self.parts(PROTECTED) for change in gate.because)
 
     def due(self, gate: str) -> GateRecord | None:
-        """What the present candidate calls for at this gate, whatever was decided on it."""
-        return next((each for each in self.gates if each.gate == gate and each.due), None)
+        """Return the part of this gate that decides what happens next: a rejected one, else an open one."""
+        return min(self.parts(gate), key=lambda each: _FIRST.index(each.ruling), default=None)
+
+    def parts(self, gate: str) -> tuple[GateRecord, ...]:
+        """Return all that the present candidate calls for at this gate, decided or not."""
+        return tuple(each for each in self.gates if each.gate == gate and each.due)
 
     @property
     def unlanded(self) -> frozenset[str]:
         """Paths of the candidate that are as in the base where it landed: held back, or rejected afterwards."""
-        gate = self.due(PROTECTED)
-        rejected = gate.because if gate and gate.lasting and gate.ruling is Ruling.REJECTED else ()
-        return frozenset(change.path for change in (*self.held, *rejected))
+        return frozenset(change.path for change in (*self.held, *self.left_out))
+
+    @property
+    def left_out(self) -> tuple[Change, ...]:
+        """Changes that were held back and then rejected."""
+        parts = (each for each in self.parts(PROTECTED) if each.lasting and each.ruling is Ruling.REJECTED)
+        return tuple(change for each in parts for change in each.because)
 
     @property
     def open_gates(self) -> tuple[GateRecord, ...]:
         return tuple(each for each in self.gates if each.due and each.ruling is Ruling.OPEN)
 
     @property
-    def approved(self) -> tuple[str, ...]:
-        """Every evidence that a person has approved."""
-        held = (each for each in self.gates if each.ruling is Ruling.APPROVED)
-        return tuple(evidence(each.because) if each.dropped else each.evidence for each in held)
+    def approvals(self) -> tuple[str, ...]:
+        """Return the ids of all approved gates: another one makes for other checks."""
+        return tuple(each.evidence for each in self.gates if each.ruling is Ruling.APPROVED)
 
     @property
-    def let_in(self) -> tuple[Change, ...]:
-        """Every change that a person has approved."""
+    def approved(self) -> tuple[Change, ...]:
+        """Return every change that a person has approved."""
         return tuple(dict.fromkeys(c for each in self.gates if each.ruling is Ruling.APPROVED for c in each.because))
 
     @property
@@ -228,9 +238,9 @@ class Course:
         return tuple(dict.fromkeys(held))
 
     def not_rejected(self, past: tuple[A, ...]) -> tuple[A, ...]:
-        """The attempts without a change that a person said no to."""
-        rejected = {each.evidence for each in self.gates if each.ruling is Ruling.REJECTED}
-        return tuple(attempt for attempt in past if attempt.evidence not in rejected)
+        """Return the attempts without a change that a person said no to."""
+        rejected = [set(each.because) for each in self.gates if each.ruling is Ruling.REJECTED and each.because]
+        return tuple(each for each in past if not any(changes <= set(each.gated) for changes in rejected))
 
 
 class OnCourse(Protocol):
@@ -347,15 +357,47 @@ def with_trial(state: S, trial: Trial) -> S:
 
 
 def called_for(state: S, gate: GateRecord) -> S:
-    """What the newest candidate calls for at this gate; without evidence, nothing. What was decided on it stands."""
+    """Call for this gate on behalf of the newest candidate; without evidence, for nothing.
+
+    Decisions stand: the gate is opened for the changes that nobody has decided on.
+    """
     others = tuple(replace(each, due=False) if each.gate == gate.gate else each for each in state.course.gates)
     if not gate.evidence:
         return steered(state, gates=others)
-    before = next((each for each in others if (each.gate, each.evidence) == (gate.gate, gate.evidence)), None)
-    if before is None:
+    if (same := _find(others, gate)) is None and gate.gate == PROTECTED:
+        parts = tuple(each for each in others if each.gate == gate.gate and _holds_for(each, set(gate.because)))
+        now = {"due": True, "commit": gate.commit, "tree": gate.tree, "lasting": gate.lasting}
+        others = tuple(replace(each, **now) if each in parts else each for each in others)
+        rest = _undecided(state.course, gate, parts)
+        if rest is None:
+            return steered(state, gates=others)
+        gate, same = rest, _find(others, rest)
+    if same is None:
         return steered(state, gates=(*others, gate))
-    again = replace(gate, ruling=before.ruling, reason=before.reason, by=before.by)
-    return steered(state, gates=tuple(again if each is before else each for each in others))
+    again = replace(gate, ruling=same.ruling, reason=same.reason, by=same.by)
+    return steered(state, gates=tuple(again if each is same else each for each in others))
+
+
+def _find(gates: tuple[GateRecord, ...], gate: GateRecord) -> GateRecord | None:
+    return next((each for each in gates if (each.gate, each.evidence) == (gate.gate, gate.evidence)), None)
+
+
+def _holds_for(decided: GateRecord, changes: set[Change]) -> bool:
+    """Return whether the decision holds here: an approval for each change by itself, a rejection for all together."""
+    if decided.ruling is Ruling.APPROVED:
+        return not changes.isdisjoint(decided.because)
+    return decided.ruling is Ruling.REJECTED and bool(decided.because) and changes.issuperset(decided.because)
+
+
+def _undecided(course: Course, gate: GateRecord, parts: tuple[GateRecord, ...]) -> GateRecord | None:
+    """Return what of the gate is left to decide beside these parts."""
+    decided = {change for each in parts for change in each.because}
+    rest = tuple(change for change in gate.because if change not in decided)
+    dropped = tuple(test for test in gate.dropped if test not in course.may_drop)
+    if rest and parts:
+        return replace(gate, because=rest, dropped=dropped, evidence=evidence_with(rest, dropped))
+    is_rejected = any(each.ruling is Ruling.REJECTED for each in parts)
+    return gate if not parts or (dropped and not is_rejected) else None
 
 
 def sentence_of(event: AgentFailed) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from loopwright.kernel.actions import Action, RunChecks
-from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
+from loopwright.kernel.events import ChecksReported, GateDecided, Integrated, IntegrationRefused
 from loopwright.kernel.faults import faults_of, names_of_faults
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
@@ -16,12 +16,13 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.closing import BY_HAND
 from loopwright.loops.course import Course, GateRecord, OnCourse, Ruling, Station
-from loopwright.loops.hooks import Machine, ended
+from loopwright.loops.hooks import Machine, ended, refusal
 
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
 PREFLIGHT = "preflight"
 HELD = (Station.HELD_CHECK, Station.HELD_LAND)
+AFTER_THE_END = (*HELD, Station.DONE)
 _LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 _NO_OUTCOME = Outcome(ending=Ending.VERIFIED)
 
@@ -78,17 +79,34 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
         case ChecksReported():
             if faults := faults_of(event):
                 return still_held(state, _why_not(event), faults, event.claim.dropped if event.claim else ())
-            if event.claim is not None or event.held:
+            if event.claim is not None or not _lands_some(state.course, event):
                 return still_held(state, "it is not all that a person would have to approve", ())
-            return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
+            return c.stationed(c.steered(state, lands=event.lands, held_again=event.held), Station.HELD_LAND)
         case IntegrationRefused():
             return still_held(state, _why_refused(state.course, event), event.findings)
         case Integrated():
             before = state.course.outcome or _NO_OUTCOME
-            state = c.steered(state, held=(), landed=event.landed)
+            state = c.steered(_with_landed(state), landed=event.landed)
             return ended(own, state, before.ending, replace(event, held_on=event.held_on or before.held_on))
         case _:
             assert_never(event)
+
+
+def _lands_some(course: Course, report: ChecksReported) -> bool:
+    """Return whether the run took in changes that were held back, and did without none but the others of them."""
+    return {*report.held} <= {*course.held, *course.left_out} and not {*course.held} <= {*report.held}
+
+
+def _with_landed(state: S) -> S:
+    """Return the state after the approved changes have landed: their gates are never asked again."""
+    held = tuple(change for change in state.course.held if change in state.course.held_again)
+    gates = tuple(
+        replace(each, lasting=False)
+        if each.ruling is Ruling.APPROVED and each.lasting and not {*each.because} & {*held}
+        else each
+        for each in state.course.gates
+    )
+    return c.steered(state, gates=gates, held=held)
 
 
 def _why_refused(course: Course, event: IntegrationRefused) -> str:
@@ -134,10 +152,9 @@ def _opened_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateReco
 
 def settled(state: S) -> S:
     """At the end, what a person decided on what is held back while the rest was landed."""
-    outcome, gate = state.course.outcome, state.course.due(PROTECTED)
-    if state.course.station is not Station.DONE or outcome is None or outcome.ending not in _LANDED or gate is None:
-        return state
-    return decided_afterwards(state, gate) if gate.lasting and gate.ruling is not Ruling.OPEN else state
+    outcome = state.course.outcome
+    has_landed = state.course.station is Station.DONE and outcome is not None and outcome.ending in _LANDED
+    return decided_afterwards(state) if has_landed else state
 
 
 def accepted_without(own: Machine[S, L], state: S, event: Integrated) -> S:
@@ -157,12 +174,38 @@ def accepted_without(own: Machine[S, L], state: S, event: Integrated) -> S:
     return c.called_for(state, gate)
 
 
-def decided_afterwards(state: S, gate: GateRecord) -> S:
-    """A decision on what was held back, when the loop has ended."""
-    outcome = state.course.outcome
-    if gate.gate != PROTECTED or not state.course.held or outcome is None:
+def decided_afterwards(state: S) -> S:
+    """Follow the decisions on what was held back, once the loop has ended: leave out, or verify and land."""
+    course, outcome = state.course, state.course.outcome
+    if course.station is not Station.DONE or outcome is None:
+        return state  # it is on its way, and comes by here again
+    held = tuple(change for change in course.held if change not in course.left_out)
+    if held != course.held:
+        told = replace(outcome, held=held, still_held=outcome.still_held if held else "")
+        state = c.steered(state, outcome=told, held=held)
+    approved = (each for each in course.parts(PROTECTED) if each.lasting and each.ruling is Ruling.APPROVED)
+    if {*held}.isdisjoint(change for each in approved for change in each.because):
         return state
-    if gate.ruling is Ruling.REJECTED:
-        return c.steered(state, outcome=replace(outcome, held=(), still_held=""), held=())
-    tries = state.course.held_tries + 1
-    return c.stationed(c.steered(state, held_tries=tries), Station.HELD_CHECK)
+    return c.stationed(c.steered(state, held_tries=course.held_tries + 1), Station.HELD_CHECK)
+
+
+def split_gate(state: OnCourse, event: GateDecided, gate: GateRecord) -> tuple[GateRecord, ...]:
+    """Return the part of the gate that the decision covers, and the rest under an id of its own, if there is one.
+
+    Both halves of a move belong together. Which file drops which test is not known: only the last part drops any.
+    """
+    if not event.only:
+        return (gate,)
+    if gate.gate != PROTECTED:
+        raise refusal(state, event, f"gate {gate.gate} can only be decided as a whole")
+    known = {path for change in gate.because for path in (change.path, change.moved)}
+    if strangers := [path for path in event.only if path not in known]:
+        raise refusal(state, event, f"gate {gate.gate} is not about {', '.join(strangers)}")
+    part = tuple(each for each in gate.because if {each.path, each.moved} & {*event.only})
+    rest = tuple(each for each in gate.because if each not in part)
+    if not rest:
+        return (gate,)
+    return (
+        replace(gate, because=part, dropped=(), evidence=evidence(part)),
+        replace(gate, because=rest, evidence=evidence_with(rest, gate.dropped)),
+    )

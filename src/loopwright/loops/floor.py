@@ -47,12 +47,14 @@ from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
 from loopwright.loops.engine_steps import (
+    AFTER_THE_END,
     HELD,
     accepted_without,
     decided_afterwards,
     held_landing,
     preflighted,
     settled,
+    split_gate,
     still_held,
     wanted,
 )
@@ -366,10 +368,14 @@ def _decided(own: Machine[S, L], state: S, event: GateDecided) -> S:
     if before is None:
         raise refusal(state, event, "it was decided for other changes than the present ones")
     ruling = Ruling.APPROVED if event.approved else Ruling.REJECTED
-    gate = replace(before, ruling=ruling, reason=event.reason, by=event.by)
+    part, *rest = split_gate(state, event, before)
+    gate = replace(part, ruling=ruling, reason=event.reason, by=event.by)
     others = tuple(each for each in state.course.gates if each is not before)
-    state = c.steered(state, gates=(*others, gate))  # in the order of the decisions
-    return decided_afterwards(state, gate) if state.course.station is Station.DONE else own.decided(state, gate)
+    state = c.steered(state, gates=(*others, *rest, gate))  # in the order of the decisions
+    if state.course.station in AFTER_THE_END:
+        return decided_afterwards(state)
+    waits_on = event.approved and bool(rest) and state.course.station is Station.GATE
+    return state if waits_on else own.decided(state, gate)
 
 
 def _cancelled(own: Machine[S, L], state: S, event: CancelRequested) -> S:

@@ -92,7 +92,7 @@ def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
         commit=commit,
         findings=(*outcome.findings, *untested(state)),
         waiting=(),
-        approved=state.course.let_in,
+        approved=state.course.approved,
         written=state.course.written,
         may_drop=state.course.may_drop,
         evidence=state.course.evidence,

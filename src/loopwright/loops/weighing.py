@@ -379,8 +379,8 @@ def _held_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateR
     known = None if report.would_drop else state.course.due(PROTECTED)
     return GateRecord(
         gate=PROTECTED,
-        evidence=known.evidence if known else evidence_with(report.held, report.would_drop),
-        because=known.because if known else report.held,
+        evidence=evidence_with(report.held, report.would_drop),
+        because=report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
         why=c.WHY_HELD + _signs(report, report.held),

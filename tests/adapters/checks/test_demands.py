@@ -10,7 +10,6 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.faults import faults_of
-from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Demand
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import LOOP, STEADY, UNITTEST, Project, project
@@ -172,7 +171,7 @@ def test_it_sees_what_would_land_new_tests_included_and_not_what_is_held_back(tm
         assert fault.guidance == "It ran without what is held back until a person approves: setup.cfg"
         assert report.claim is None
         again = await here.report(
-            candidate, step="s2", also=(new, named), trust=Trust(in_force=True), approved=(evidence(report.held),)
+            candidate, step="s2", also=(new, named), trust=Trust(in_force=True), approved=report.held
         )
         assert [each.passed for each in again.also] == [True, True]
 

@@ -9,6 +9,7 @@ from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import CheckResult, Key, LoopId
+from loopwright.kernel.trust import Trust
 from loopwright.ports.checks import ChecksRun
 from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
@@ -287,6 +288,24 @@ def test_protected_tests_run_as_they_are_in_the_base(tmp_path: Path) -> None:
         assert not report.results[0].passed
         assert [(f.rule, f.severity) for f in report.findings] == [("test-loosened", "medium")]
         assert "the base version was used" in report.findings[0].issue
+
+    asyncio.run(story())
+
+
+def test_each_approved_change_is_let_in_by_itself(tmp_path: Path) -> None:
+    async def story() -> None:
+        made = project(tmp_path, {"setup.cfg": "[a]\n", "tox.ini": "[b]\n", "a.py": "x = 1\n"}, [PYTEST])
+        commit = made.candidate({"setup.cfg": "[c]\n", "tox.ini": "[d]\n", "a.py": "x = 2\n"})
+        trust = Trust(base=made.base)
+        gated = (await made.checks.examine(commit, trust)).gated
+        assert {change.path for change in gated} == {"setup.cfg", "tox.ini"}
+        let_in = next(change for change in gated if change.path == "tox.ini")
+        seen = await made.checks.examine(commit, trust, (let_in,))
+        assert [change.path for change in seen.held] == ["setup.cfg"]
+        texts = await made.checks.outfit.source.texts(seen.lands, ("setup.cfg", "tox.ini", "a.py"), limit=100)
+        assert texts == {"setup.cfg": "[a]\n", "tox.ini": "[d]\n", "a.py": "x = 2\n"}
+        other = replace(let_in, blob=next(change.blob for change in gated if change is not let_in))
+        assert (await made.checks.examine(commit, trust, (other,))).held == gated
 
     asyncio.run(story())
 

@@ -155,7 +155,7 @@ def test_a_protected_file_weighs_less_because_the_base_version_ran() -> None:
     change = Change(path="tests/test_a.py", how="changed", blob="1")
     guarded = frozenset({"tests/test_a.py"})
     assert signs(change, TEST, "", guarded=guarded) == [("test-loosened", "medium"), ("test-removed", "medium")]
-    assert {s for _, s in signs(change, TEST, "", guarded=guarded, approved=True)} == {"low"}
+    assert {s for _, s in signs(change, TEST, "", guarded=guarded, approved=guarded)} == {"low"}
 
 
 def test_what_stands_in_front_of_something_fails_nobody_only_where_no_run_has_it() -> None:

@@ -9,7 +9,6 @@ import pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import faults_of
-from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Commit, Severity
 from loopwright.kernel.trust import Claim, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -377,11 +376,11 @@ def test_where_the_base_has_no_test_and_the_code_is_held_back_no_new_test_is_eno
     commit = made.candidate({"product_code.py": WRONG, **_VACUOUS, **more})
     report = asyncio.run(made.report(commit))
     assert ([each.path for each in report.held], report.nothing_else) == (["product_code.py"], True)
-    approved = asyncio.run(made.report(commit, step="s2", approved=(evidence(report.held),)))
+    approved = asyncio.run(made.report(commit, step="s2", approved=report.held))
     assert approved.canary is not None
     assert (approved.held, approved.canary.said) == ((), "untested-change")
     right = made.candidate({"product_code.py": CODE, "tests/test_new.py": TESTS, **more})
     seen = asyncio.run(made.checks.examine(right, Trust(base=made.base)))
-    approved = asyncio.run(made.report(right, step="s3", approved=(seen.evidence,)))
+    approved = asyncio.run(made.report(right, step="s3", approved=seen.gated))
     assert approved.canary is not None
     assert (approved.held, approved.canary.said) == ((), "noticed")

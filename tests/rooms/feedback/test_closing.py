@@ -83,8 +83,9 @@ def test_a_merge_that_did_not_happen_has_one_command_only() -> None:
 
 
 def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
-    gate = GateRecord(gate="protected", evidence="e1", ruling=Ruling.REJECTED)
-    no = Iteration(number=1, commit=Commit("c1"), review=Verdict.FAIL, rejected=True, evidence="e1")
+    bent = (Change(path="tests/t.py", how="changed", blob="1"),)
+    gate = GateRecord(gate="protected", evidence="e1", because=bent, ruling=Ruling.REJECTED)
+    no = Iteration(number=1, commit=Commit("c1"), review=Verdict.FAIL, rejected=True, gated=bent)
     state = played(cancelled(), cleaned_up)
     state = replace(state, past=(no,), course=replace(state.course, gates=(gate,)))
     assert closed(state)[0] == "Iteration 1: no summary; review and tests passed, but a person rejected a change in it"

@@ -32,7 +32,7 @@ class Evidence:
     before: Mapping[str, str] = field(default_factory=dict)  # texts of the paths that `telling` names
     after: Mapping[str, str] = field(default_factory=dict)
     guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
-    approved: bool = False  # ... unless a person approved exactly these
+    approved: frozenset[str] = frozenset()  # ... unless a person approved the change
     held: frozenset[str] = frozenset()  # paths that neither run has anything of
     product: frozenset[str] = frozenset()  # what a command names of it, it reads or tests
 
@@ -50,7 +50,7 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
             before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
             after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
             guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
-            approved=not seen.held,
+            approved=frozenset(each.change.path for each in classed if each.allowed or each in seen.approved),
             held=frozenset(each.change.path for each in seen.held if not each.is_judged and not each.is_landed),
             product=product,
         )
@@ -95,7 +95,7 @@ def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
 
 def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
     severity, issue = sign.severity, f"{sign.issue}: {change.path}"
-    if change.path in seen.guarded and seen.approved:
+    if change.path in seen.approved:
         severity, issue = Severity.LOW, f"{issue} (a person approved it)"
     elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank and _runs_without(sign, change, seen):
         what = "the checks ran without it" if change.how == "added" else "the base version was used"

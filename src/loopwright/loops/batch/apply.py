@@ -215,7 +215,7 @@ def _checked_as_accepted(state: BatchState, event: ChecksReported) -> BatchState
 
 
 def _shown_red(state: BatchState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> BatchState:
-    red = ShownRed(of=to_land(state), approved=state.course.approved, faults=faults, onto=onto)
+    red = ShownRed(of=to_land(state), approvals=state.course.approvals, faults=faults, onto=onto)
     return replace(state, red=red)
 
 

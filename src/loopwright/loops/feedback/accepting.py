@@ -29,7 +29,7 @@ def _is_seen_red(state: FeedbackState, taken: Iteration) -> bool:
     red = state.red is not None and state.red.is_of(taken.commit, state.course)
     shown = {finding.fingerprint for finding in open_findings(state)}
     known = {finding.fingerprint for finding in taken.failures} <= shown
-    return red or (taken.failed_with == state.course.approved and known)
+    return red or (taken.failed_with == state.course.approvals and known)
 
 
 def _once_more(state: FeedbackState) -> FeedbackState:
@@ -55,5 +55,5 @@ def not_taken(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
 
 
 def _shown_red(state: FeedbackState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> FeedbackState:
-    red = ShownRed(of=best_commit(state), approved=state.course.approved, faults=faults, onto=onto)
+    red = ShownRed(of=best_commit(state), approvals=state.course.approvals, faults=faults, onto=onto)
     return replace(state, red=red)

@@ -152,7 +152,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     if not tests and not event.files:
         return _nothing_done(state, event)
     heard, last = len(state.course.answers), state.past[-1] if state.past else state.current
-    current = replace(state.current, commit=event.commit, evidence=event.evidence, tree=event.tree, heard=heard)
+    current = replace(state.current, commit=event.commit, gated=event.protected, tree=event.tree, heard=heard)
     same = (last.tree, last.heard, last.onto) == (event.tree, heard, current.onto)
     if same and state.past and state.plan.trust.in_force and not tests:
         return _nothing_changed(replace(state, current=current), last)
@@ -183,7 +183,7 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
-    failed_with = state.course.approved if faults_of(event) else None
+    failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     words = (state.plan.task, *state.plan.criteria)
     policy = ShowPolicy(asks=state.plan.trust.asks_witness, merges=state.plan.merge and bool(state.plan.target))
@@ -252,7 +252,7 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
     if again and not (failures and event.merged):
         failures += (_not_merged(state, event),)
     *earlier, last = state.past
-    failed_with = state.course.approved if failures and event.reason == "checks" else None
+    failed_with = state.course.approvals if failures and event.reason == "checks" else None
     last = replace(last, refused=event.detail or event.reason, failures=failures, failed_with=failed_with)
     if not again:
         return not_taken(replace(state, past=(*earlier, last)), event)

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, Commit, Demand, Finding, Tree, Verdict
+from loopwright.kernel.model import NO_COMMIT, Change, Commit, Demand, Finding, Tree, Verdict
 from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
@@ -47,7 +47,7 @@ class Iteration:
     failures: tuple[Finding, ...] = ()
     refused: str = ""  # why it passed and yet could not be landed
     rejected: bool = False  # it passed, with a change that a person had said no to
-    evidence: str = ""  # of what its commit changes of protected files
+    gated: tuple[Change, ...] = ()  # what its commit changes of protected files
     tree: Tree = Tree("")  # what it left
     heard: int = 0  # what people had said by then
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with

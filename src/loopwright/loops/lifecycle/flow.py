@@ -103,13 +103,13 @@ def _is_to_be_proposed(state: LifecycleState) -> bool:
 
 def _ground(state: LifecycleState) -> LifecycleState | None:
     """What the scaffold changes of what judges is one question; approved, it is part of the base."""
-    gate = state.course.due(PROTECTED)
+    gate, parts = state.course.due(PROTECTED), state.course.parts(PROTECTED)
     if gate is None:
         return None
     if gate.ruling is Ruling.REJECTED:
         return failed(state, "gate-rejection", (rejection(gate),))
     if gate.ruling is Ruling.APPROVED or state.plan.trusts_scaffold:
-        kept = judged_by(state, gate.commit or state.tip, tuple(change.path for change in gate.because))
+        kept = judged_by(state, gate.commit or state.tip, tuple(each.path for part in parts for each in part.because))
         return begun(replace(gating.closed(state, gate), grounded=kept), Step.GROUND)
     return c.at_the_gate(state)
 

@@ -137,7 +137,7 @@ def closed(state: LifecycleState, gate: GateRecord) -> LifecycleState:
 
 def covered(state: LifecycleState, gate: GateRecord) -> LifecycleState | None:
     """What a person has approved in a part's own loop is approved here, where it is no more than that."""
-    allowed, droppable = {*state.approved, *state.course.let_in}, {*state.may_drop, *state.course.may_drop}
+    allowed, droppable = {*state.approved, *state.course.approved}, {*state.may_drop, *state.course.may_drop}
     is_known = gate.gate == PROTECTED and set(gate.because) <= allowed and set(gate.dropped) <= droppable
     if not is_known:  # that nothing notices a change is said of exactly one tree, and so is a yes to it
         return None

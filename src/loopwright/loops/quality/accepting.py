@@ -32,5 +32,5 @@ def checked_as_accepted(state: QualityState, event: ChecksReported) -> QualitySt
 
 
 def shown_red(state: QualityState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> QualityState:
-    red = ShownRed(of=taken(state).commit, approved=state.course.approved, faults=faults, onto=onto)
+    red = ShownRed(of=taken(state).commit, approvals=state.course.approvals, faults=faults, onto=onto)
     return replace(state, red=red if faults else None)

@@ -28,7 +28,7 @@ def _is_seen_red(state: TicketsState, taken: Ticket) -> bool:
     """They are shown the last ticket, which may have other faults; and an approval makes it another tree."""
     red = state.red is not None and state.red.is_of(taken.commit, state.course)
     shown = {finding.fingerprint for finding in open_now(state)}
-    return red or (taken.failed_with == state.course.approved and marks_of_red(taken) <= shown)
+    return red or (taken.failed_with == state.course.approvals and marks_of_red(taken) <= shown)
 
 
 def checked_as_accepted(state: TicketsState, event: ChecksReported) -> TicketsState:
@@ -53,5 +53,5 @@ def not_landed(state: TicketsState, event: IntegrationRefused) -> TicketsState:
 
 
 def _shown_red(state: TicketsState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> TicketsState:
-    red = ShownRed(of=to_land(state), approved=state.course.approved, faults=faults, onto=onto)
+    red = ShownRed(of=to_land(state), approvals=state.course.approvals, faults=faults, onto=onto)
     return replace(state, red=red)

@@ -159,7 +159,7 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         state.ticket,
         commit=event.commit,
         files=files,
-        evidence=event.evidence,
+        gated=event.protected,
         tree=event.tree,
         heard=heard(state),
         idle=False,
@@ -243,7 +243,7 @@ def refused(state: TicketsState, event: IntegrationRefused) -> TicketsState:
     if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
         return not_landed(state, event)
     failures = landing_failures(event, state.commit)
-    failed_with = state.course.approved if event.reason == "checks" else None
+    failed_with = state.course.approvals if event.reason == "checks" else None
     ticket = replace(state.ticket, decision=sent_back(state), refused=why, findings=failures, failed_with=failed_with)
     state = replace(
         state,

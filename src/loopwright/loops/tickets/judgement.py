@@ -22,7 +22,7 @@ def heard_checks(state: TicketsState, event: ChecksReported, told: tuple[Finding
         state.ticket,
         checks=(*_both(event), *map(_demanded, event.also)),
         own=(*event.findings, *told),
-        failed_with=state.course.approved if faults_of(event) else None,
+        failed_with=state.course.approvals if faults_of(event) else None,
     )
     return _compared(replace(state, ticket=ticket))
 

@@ -9,6 +9,7 @@ from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import (
     NO_COMMIT,
+    Change,
     CheckResult,
     Commit,
     Demand,
@@ -127,7 +128,7 @@ class Ticket:
     trend: str = ""
     worse: bool = False  # more is wrong than in the ticket before
     refused: str = ""  # why it could not be landed, although nothing spoke against it
-    evidence: str = ""  # of what its commit changes of protected files
+    gated: tuple[Change, ...] = ()  # what its commit changes of protected files
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the session began with
     tree: Tree = Tree("")  # of its commit
     heard: int = 0  # how much people had said by then
@@ -356,7 +357,7 @@ def all_tickets(state: TicketsState) -> tuple[Ticket, ...]:
 def heard(state: TicketsState) -> int:
     """How much people have said so far that may change a judgement."""
     course, attached = state.course, sum(len(ticket.guidance) for ticket in all_tickets(state))
-    return len(course.answers) + len(course.refusals) + len(course.approved) + attached
+    return len(course.answers) + len(course.refusals) + len(course.approvals) + attached
 
 
 def is_completed(state: TicketsState) -> bool:

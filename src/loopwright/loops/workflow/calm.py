@@ -44,7 +44,7 @@ def turned(state: WorkflowState) -> WorkflowState:
 
 def covered(state: WorkflowState, task: WorkTask) -> WorkflowState | None:
     """What a person has approved in the task's own loop is approved here, where it is no more than that."""
-    allowed, droppable = {*state.approved, *state.course.let_in}, {*state.may_drop, *state.course.may_drop}
+    allowed, droppable = {*state.approved, *state.course.approved}, {*state.may_drop, *state.course.may_drop}
     open_gates = state.course.open_gates
     known = tuple(
         gate
