@@ -226,6 +226,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         trust=action.trust.on(action.base),
         preflight=action.preflight,
         also=action.also,
+        demands_only=action.demands_only,
         after=action.after,
     )
     async with _within_time(world):

@@ -58,6 +58,7 @@ class RunChecks:
     trust: Trust = Trust()  # without a base: `base` judges
     preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
     also: tuple[Demand, ...] = ()  # run besides the checks where these pass; not in a preflight
+    demands_only: bool = False  # run no check, and the demands on the commit as it is: before the work on it starts
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     why: str = ""
 

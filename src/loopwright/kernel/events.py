@@ -89,6 +89,7 @@ class ChecksReported:
     would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back
     kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
+    same_product: bool = False  # the product is equal after parsing, and besides it only texts were changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ def _put_back(report: ChecksReported) -> tuple[Finding, ...]:
     paths = ", ".join(report.kept[:_NAMED]) + (f" and {len(report.kept) - _NAMED} more" if report.kept[_NAMED:] else "")
     told = (
         f"The change to {paths} was put back: it came with an earlier part of the same work and stays as it landed,"
-        " unless the plan has it among the tests that this task is to change. Make the code pass as it is."
+        " unless a person allows the change. Make the code pass as it is."
     )
     return (engine_finding(KEPT, told, severity=Severity.MEDIUM),)
 

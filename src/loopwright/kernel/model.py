@@ -164,6 +164,9 @@ class Question:
     impact: str = ""
 
 
+KINDS_OF_TASK = ("code", "text", "tests", "cleanup")  # what a task is about, as a plan or a reviewer says it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentReport:
     """An agent's own words, checked for form only. Data for the machine, never a verdict on the work."""
@@ -223,6 +226,7 @@ class CheckResult:
     reused: bool = False
     seconds: float = 0.0
     output: Blob = Blob("")
+    red_before: bool | None = None  # of a demand that passed: it failed where its work started; None: nobody asked
 
     @property
     def ran(self) -> bool:
@@ -243,6 +247,7 @@ class Demand:
     argv: tuple[str, ...]
     own: tuple[str, ...] = ()  # files that whoever asks for it is to change: of a script among them the new one runs
     landed: Commit = NO_COMMIT  # where what it starts has landed, and runs from for all that comes later
+    start: Commit = NO_COMMIT  # where its work starts: only a command that fails there shows anything by passing
 
     @property
     def rule(self) -> str:

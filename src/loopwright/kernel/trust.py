@@ -13,7 +13,6 @@ from loopwright.kernel.gates import evidence, matches
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 
 CanaryRule = Literal["gate", "warn", "off"]
-TaskKind = Literal["", "code", "text", "tests", "cleanup"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +29,13 @@ class Trust:
     artifacts: tuple[str, ...] = ()
     in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
     keeps_behaviour: bool = False  # a person's word: nothing is to work differently, so that no test can show it
-    about: TaskKind = ""  # what the work is about; empty: code, until a reviewer says otherwise
     new_ground: bool = False  # the base may have nothing to test yet: that is no error
     tests_to_come: bool = False  # the tests of this change are still to be written: none of them is asked for
 
     @property
     def asks_witness(self) -> bool:
         """Whether something that failed before has to pass now."""
-        return self.in_force and not self.keeps_behaviour and self.about in ("", "code")
+        return self.in_force and not self.keeps_behaviour
 
     def on(self, base: Commit) -> Trust:
         return self if self.base else replace(self, base=base)
@@ -45,11 +43,11 @@ class Trust:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LandedBefore:
-    """What landed before in the same work: tests in it stay as they are, but for those that the task was planned to
-    change and those that a person let be changed."""
+    """What landed before in the same work: tests in it stay as they are, but for those that a person let be changed,
+    and those that the same part of the work landed itself."""
 
     commit: Commit = NO_COMMIT
-    words: tuple[str, ...] = ()  # the plan's files of the task, as it names them
+    own: tuple[str, ...] = ()  # paths of these
     allow: tuple[str, ...] = ()  # the person's patterns
     alone: bool = False  # they also have to pass without the tests that come now
     noticed: bool = False  # by tests, then: whether what is made now is, only this shows
@@ -59,9 +57,6 @@ class LandedBefore:
 
     def also_allowed(self, patterns: tuple[str, ...]) -> LandedBefore:
         return replace(self, allow=self.allow + patterns) if self.commit and patterns else self
-
-    def lets_change(self, path: str) -> bool:
-        return is_named(path, self.words) or self.is_allowed(path)
 
     def is_allowed(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.allow)

@@ -182,6 +182,9 @@ def for_maker() -> str:
     return f"{_INTRO}\n\n{_MAKER}\n\n{_MAKER_RULES}"
 
 
+ABOUT = ' "about": "what the task is about: code | text | tests | cleanup"'
+
+
 def for_judge(finding: str, rules: str, more: str = "") -> str:
     """What whoever gives a verdict must hand back: `finding` is a sample of one, `more` are other keys."""
     head = '"status": "done",\n "verdict": "pass | fail",\n "summary": "why, in a sentence"'

@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import faults_of
 from loopwright.kernel.model import Commit, Demand, Ending, Outcome
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
+from loopwright.kernel.trust import is_named
 from loopwright.loops import course as c
 from loopwright.loops.course import OnCourse, Station
 from loopwright.loops.hooks import untested
@@ -16,7 +19,13 @@ from loopwright.loops.kind import Lane
 
 S = TypeVar("S", bound=OnCourse)
 _REQUEST = 4_096  # bytes
+SAME_PRODUCT = "Only comments, formatting or texts were changed: the code does what it did"
 _MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
+
+_DONE_BEFORE = (
+    "The command of this task failed where the whole work started and passed where this part began, before anybody"
+    " worked on it. Judge the tree: does it do all that the task asks for? An empty change is no fault by itself."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,7 @@ class TaskFacts:
     must_not: tuple[str, ...] = ()
     advised: tuple[str, ...] = ()  # what a panel of agents advises
     learned: tuple[str, ...] = ()  # in earlier work, and confirmed by a person
+    done_before: bool = False  # an earlier part seems to have done it: what is there is judged before anybody works
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +53,15 @@ class Inner:
     attempts: str = "max_feedback_iterations"  # of its limits: how many it has by itself
 
 
+def is_left_as_it_was(report: ChecksReported, about: str, words: tuple[str, ...], paths: tuple[str, ...]) -> bool:
+    """Whether a change passes and yet is none: a task about code, and the product is equal after parsing.
+
+    Where nobody says what the task is about, a file that it names is what it asks for.
+    """
+    is_code = about == "code" or (not about and not any(is_named(path, words) for path in paths))
+    return report.same_product and is_code and not faults_of(report)
+
+
 def larger(own: TaskFacts | None) -> tuple[str, ...]:
     """Of what it is a part, what must not happen there, what was learned before, and what a panel of agents advises."""
     if own is None or not own.request:
@@ -52,6 +71,8 @@ def larger(own: TaskFacts | None) -> tuple[str, ...]:
     if own.must_not:
         rules = (f"- `mustNot-{number}`: {one_line(text, 500)}" for number, text in enumerate(own.must_not, start=1))
         parts.append("\n".join(("## Must not happen", "", *rules, "", _MUST_NOT)))
+    if own.done_before:
+        parts.append(f"## Done by an earlier part\n\n{_DONE_BEFORE}")
     if own.learned:
         learned = (f"- {one_line(text, 1_000)}" for text in own.learned)
         parts.append("\n".join(("## Learned before, and confirmed by a person", "", *learned)))

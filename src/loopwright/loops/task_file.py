@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
+from loopwright.kernel.model import KINDS_OF_TASK
 from loopwright.kernel.shapes import Problem, Shape, choice, few_digits, keyed, matching, several, shown, text, whole
 
 TaskStatus = Literal["pending", "in_progress", "completed"]
@@ -28,6 +29,7 @@ _METADATA = keyed(
     wave=(whole(0), "The wave of the plan it belongs to."),
     loopId=(text(), "The loop whose task it is."),
     verification=(text(), "How it is or was verified."),
+    about=(choice(*KINDS_OF_TASK), "What it is about."),
     stuckCount=(whole(0), "How often its verification failed."),
     loopStatus=(
         choice(*_STATUSES),
@@ -57,6 +59,7 @@ class TaskMetadata:
     wave: int | None = None
     loop_id: str = ""
     verification: str = ""
+    about: str = ""
     stuck_count: int | None = None
     loop_status: TaskStatus | None = None  # written by `merged`; whoever makes a task need not say it
     rest: str = "{}"  # JSON: what other programs put there
@@ -107,6 +110,7 @@ def task_file_text(task: TaskFile) -> str:
         wave=noted.wave,
         loopId=noted.loop_id,
         verification=noted.verification,
+        about=noted.about,
         stuckCount=noted.stuck_count,
         loopStatus=noted.loop_status,
     )
@@ -165,6 +169,7 @@ def _built(data: dict[str, Any]) -> TaskFile:
             wave=noted.get("wave"),
             loop_id=noted.get("loopId", ""),
             verification=noted.get("verification", ""),
+            about=noted.get("about", ""),
             stuck_count=noted.get("stuckCount"),
             loop_status=noted.get("loopStatus"),
             rest=_others(noted, _KNOWN_METADATA),

@@ -24,8 +24,9 @@ class ChecksRun:
     may_drop: tuple[str, ...] = ()  # tests of the base that may be gone
     trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
     preflight: bool = False  # on the base itself, before anybody is paid
-    after: LandedBefore = LandedBefore()  # tests of it stay as they are, unless its words name them
+    after: LandedBefore = LandedBefore()  # tests of it stay as they are, unless a person allows a change
     also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
+    demands_only: bool = False  # run these alone, on the commit as it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,8 @@ class Checks(Protocol):
 
     A command that cannot be started raises `CheckNotRunnable`; one that fails, hangs or lies is a
     result. A demand is run once every check has passed, and never in a preflight; one that cannot be
-    started has failed. Running the same thing again is always safe. When `run` returns or is cancelled, no
+    started has failed. One that passed and has a `start` is run there, too, once for all runs, and the result says
+    whether it failed. Running the same thing again is always safe. When `run` returns or is cancelled, no
     process of it is alive.
     """
 

@@ -285,3 +285,78 @@ def test_its_receipt_is_kept_like_that_of_a_check(tmp_path: Path) -> None:
         assert '"check":"verify T-001"' in kept.replace(": ", ":")
 
     asyncio.run(story())
+
+
+TWO: dict[str, str | None] = {"a.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n"}
+ASKS_FOR_TWO = runs("T-003", "import a; raise SystemExit(a.two() - 2)")
+ASKS_FOR_ONE = replace(PASSES, name="T-004")
+
+
+def test_one_that_passes_tells_whether_it_was_red_where_its_work_started(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        also = (replace(ASKS_FOR_TWO, start=here.base), replace(ASKS_FOR_ONE, start=here.base), PASSES)
+        report = await here.report(here.candidate(TWO), also=also)
+        assert [(each.name, each.passed, each.red_before) for each in report.also] == [
+            ("T-003", True, True),
+            ("T-004", True, False),
+            ("T-001", True, None),
+        ]
+        red = await here.report(here.candidate(BETTER), step="s2", also=(replace(FAILS, start=here.base),))
+        assert [(each.passed, each.red_before) for each in red.also] == [(False, None)]
+
+    asyncio.run(story())
+
+
+def test_before_the_work_starts_demands_are_run_alone_on_the_commit_as_it_is(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        also = (replace(ASKS_FOR_TWO, start=here.base), replace(ASKS_FOR_ONE, start=here.base))
+        before = await here.report(here.base, also=also, demands_only=True)
+        assert (before.results, before.canary, before.same_product) == ((), None, False)
+        assert [(each.passed, each.red_before) for each in before.also] == [(False, None), (True, False)]
+        later = await here.report(here.candidate(TWO), step="s2", also=also, demands_only=True)
+        assert [(each.passed, each.red_before) for each in later.also] == [(True, True), (True, False)]
+        missing = replace(ASKS_FOR_TWO, argv=("./no-such-script",), start=here.base)
+        assert not (await here.report(here.base, step="s3", also=(missing,), demands_only=True)).also[0].passed
+
+    asyncio.run(story())
+
+
+def test_where_the_work_starts_a_command_is_run_once_for_all_and_a_flaky_one_is_not_red(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, log = made(tmp_path), tmp_path / "ran"
+        code = f"open({str(log)!r}, 'a').write('x'); import os; raise SystemExit(os.path.getsize({str(log)!r}) == 1)"
+        flips = replace(runs("T-005", code), start=here.base)
+        first = await here.report(here.base, also=(flips,), demands_only=True)
+        again = await here.report(here.base, step="s2", also=(flips,), demands_only=True)
+        assert [(each.passed, each.red_before) for each in (*first.also, *again.also)] == [(True, False)] * 2
+        assert log.read_text() == "xx"
+
+    asyncio.run(story())
+
+
+COMMENTED: dict[str, str | None] = {"a.py": 'def one():\n    """One."""\n    return 1  # always\n'}
+
+
+@pytest.mark.parametrize(
+    ("files", "same"),
+    [
+        (COMMENTED, True),
+        ({**COMMENTED, "README.md": "One is 1.\n"}, True),
+        ({"README.md": "One is 1.\n"}, True),
+        (BETTER, False),
+        ({**COMMENTED, "b.py": "# nothing\n"}, False),
+        ({**COMMENTED, "tests/test_b.py": "import unittest\n"}, False),
+        ({**COMMENTED, "setup.cfg": "[metadata]\nname = two\n"}, False),
+        ({"a.py": "def one(:\n"}, False),
+    ],
+)
+def test_comments_formatting_and_texts_leave_the_product_the_same(
+    tmp_path: Path, files: dict[str, str | None], same: bool
+) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        assert (await here.report(here.candidate(files))).same_product is same
+
+    asyncio.run(story())

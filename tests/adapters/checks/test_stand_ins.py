@@ -92,7 +92,7 @@ def test_honest_work_passes_both(tmp_path: Path) -> None:
             Demand("T-002", (sys.executable, "app/cli.py")),
             Demand("T-003", ("sh", "-c", "grep -q 'return 2' app/ops.py")),
         )
-        report = await here.report(second, also=also, after=LandedBefore(commit=landed, words=("scripts/inner.sh",)))
+        report = await here.report(second, also=also, after=LandedBefore(commit=landed, allow=("scripts/inner.sh",)))
         assert faults_of(report) == ()
         assert [each.passed for each in report.also] == [True] * len(also)
 

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from loopwright.errors import AgentGarbled
 from loopwright.kernel.codec import build
 from loopwright.kernel.findings import bounded, cut, identify, told_apart
-from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Question, Severity, Usage, Verdict
+from loopwright.kernel.model import KINDS_OF_TASK, AgentReport, AgentStatus, Finding, Question, Severity, Usage, Verdict
 from loopwright.kernel.shapes import (
     Path,
     Shape,
@@ -92,7 +92,8 @@ _FINDING = _object(
 )
 _QUESTION = _object("question", question=_TEXT, options=_TEXTS, impact=_TEXT)
 _USAGE = _object(input_tokens=_TOKENS, output_tokens=_TOKENS, usd=_USD, estimated=flag())
-_TASK = _object(**_texts("id", "subject", "description"), verify=_TEXTS, blockedBy=_TEXTS, files=_TEXTS)
+_ABOUT = choice(*KINDS_OF_TASK)
+_TASK = _object(**_texts("id", "subject", "description"), verify=_TEXTS, blockedBy=_TEXTS, files=_TEXTS, about=_ABOUT)
 _ASPECT = _object(**_texts("requirement", "aspect", "expected", "actual"), **{"pass": flag()}, score=_NUMBER)
 RESULT = _object(
     "status",
@@ -100,8 +101,8 @@ RESULT = _object(
     summary=_TEXT,
     verdict=_word(Verdict),
     no_test=_TEXT,
-    about=choice("code", "text", "tests", "cleanup"),
     findings=several(_FINDING),
+    about=_ABOUT,
     scores=named(_NUMBER, "an object"),
     shape=_object(
         criteria=_TEXTS,

@@ -1,5 +1,6 @@
 """Commands that a task, a criterion or a mustNot brings: run as they are on what would land, they can only fail.
 
+One that passes shows something only if it failed where its work started: it is run there, too, once for all runs.
 Nothing of them counts as a test or shows that anybody looks at the change. Each has a checkout of its own, so that what
 one leaves behind is seen by no other, and the same command on the same tree says the same.
 """
@@ -18,7 +19,7 @@ from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import CheckResult, Demand, Finding, Severity, Tree
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Demand, Finding, Severity, Tree
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
@@ -28,18 +29,39 @@ _LONGEST_PART = 100  # of a program's path, in characters; file systems have no 
 _SHOWN = 300  # characters of a command in a sentence
 _NAMED = 5  # paths in a sentence
 _NO_CHECK = "\n"  # in the place of a check's name: no check is called so
+_AT_START = "\nstart"  # the same for a run where the work starts, whose failure stands for good
 
 
 async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
-    """One result per demand, in their order; side by side, as many at once as checks, and each command once."""
-    asking = {_same(demand): demand for demand in reversed(desk.run.also)}  # the first that bring the same
-    found = await side_by_side([_met(desk, demand) for demand in asking.values()])
+    """One result per demand, in their order, on what would land."""
+    return await _with_red_before(desk, await _results(desk, desk.run.also))
+
+
+async def demanded_at_start(desk: Desk) -> tuple[CheckResult, ...]:
+    """One result per demand, in their order, on the commit as it is."""
+    return await _with_red_before(desk, await _results(desk, desk.run.also, desk.run.commit))
+
+
+async def _with_red_before(desk: Desk, results: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:
+    red: dict[int, bool] = {}
+    passed = [at for at, result in enumerate(results) if result.passed]
+    for start in dict.fromkeys(desk.run.also[at].start for at in passed if desk.run.also[at].start):
+        places = [at for at in passed if desk.run.also[at].start == start]
+        found = await _results(desk, tuple(desk.run.also[at] for at in places), start)
+        red |= {at: not result.passed for at, result in zip(places, found, strict=True)}
+    return tuple(replace(result, red_before=red.get(at)) for at, result in enumerate(results))
+
+
+async def _results(desk: Desk, also: tuple[Demand, ...], at_start: Commit | None = None) -> tuple[CheckResult, ...]:
+    """Side by side, as many at once as checks, and each command once."""
+    asking = {_same(demand): demand for demand in reversed(also)}  # the first that bring the same
+    found = await side_by_side([_met(desk, demand, at_start) for demand in asking.values()])
     by_command = {command: result for command, (result,) in zip(asking, found, strict=True)}
-    return tuple(_told(demand, by_command[_same(demand)]) for demand in desk.run.also)
+    return tuple(_told(demand, by_command[_same(demand)]) for demand in also)
 
 
 def _same(demand: Demand) -> Demand:
-    return replace(demand, name="")
+    return replace(demand, name="", start=NO_COMMIT)
 
 
 def _told(demand: Demand, result: CheckResult) -> CheckResult:
@@ -60,11 +82,12 @@ def _told(demand: Demand, result: CheckResult) -> CheckResult:
     return replace(result, name=demand.name, failures=failures)
 
 
-async def _met(desk: Desk, demand: Demand) -> tuple[CheckResult, ...]:
+async def _met(desk: Desk, demand: Demand, at_start: Commit | None) -> tuple[CheckResult, ...]:
     if why := _not_startable(demand.argv):
         return (_refused(demand, why),)
+    meeting = _Meeting(desk=desk, demand=demand)
     try:
-        return (await _Meeting(desk=desk, demand=demand).result(),)
+        return (await (meeting.result() if at_start is None else meeting.result_at_start(at_start)),)
     except CheckNotRunnable as error:
         return (_refused(demand, error.why),)
 
@@ -103,6 +126,20 @@ class _Meeting:
                 break
         return found
 
+    async def result_at_start(self, commit: Commit) -> CheckResult:
+        """From its receipt where there is one. What fails is run once more: what passes then is flaky, not red."""
+        desk, spec = self.desk, self.spec
+        environment = await desk.outfit.digests.of(spec)
+        tree = await desk.outfit.source.tree(commit)
+        key = receipt_key(tree, _AT_START, spec.run, environment)
+        held = await desk.book.find(key)
+        if held is not None:
+            return as_result(held)
+        ran = await self._run(spec, tree)
+        if ran.finished and ran.exit_code != 0:
+            ran = await self._run(spec, tree)
+        return await self._kept(self._receipt(spec, ran, key, environment, ""), ran)
+
     async def _on(self, stand_in: StandIn, environment: str) -> CheckResult:
         """From its receipt where one stands."""
         desk, spec = self.desk, self.spec
@@ -111,14 +148,16 @@ class _Meeting:
         if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
             return as_result(held)
         ran = await self._run(spec, stand_in.tree)
-        receipt = self._receipt(spec, ran, key, environment, stand_in.told)
+        return await self._kept(self._receipt(spec, ran, key, environment, stand_in.told), ran)
+
+    async def _kept(self, receipt: Receipt, ran: Ran) -> CheckResult:
         if ran.finished:
-            await desk.book.keep(receipt)
+            await self.desk.book.keep(receipt)
         return replace(
             as_result(receipt),
             reused=False,
             seconds=ran.seconds,
-            receipt=key if ran.finished else "",
+            receipt=receipt.key if ran.finished else "",
         )
 
     async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:

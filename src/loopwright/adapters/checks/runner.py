@@ -10,10 +10,12 @@ from typing import Literal
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test
 from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.adapters.checks.demands import demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
+from loopwright.adapters.checks.same_product import is_same_product
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
 from loopwright.adapters.checks.watched_files import watched
@@ -58,6 +60,7 @@ class CommandChecks:
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()
         specs = as_trusted(selected(self.specs, run.names), run.trust)
+        own_base = run.base
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
         classifier = await self._classifier(run.trust)
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)
@@ -82,25 +85,43 @@ class CommandChecks:
                 book=self.outfit.book(run.loop),
                 demand_limit=self.demand_limit,
             )
-            if run.preflight:
-                every = whatever_is_there(specs, tuple(paths))
-                report = await Verification(desk=desk, specs=every).preflight()
-            else:
-                asks = self.changed_tests == "ask" or run.trust.keeps_behaviour
-                every = at_least_one(specs, seen.classed, desk.texts)
-                verification = Verification(desk=desk, specs=every, asks_about_tests=asks)
-                # While the checks run there is time for it.
-                signs = asyncio.create_task(found_in(desk, commands, judges=named & paths))
-                try:
-                    report = await verification.report(signs)
-                finally:
-                    signs.cancel()  # nobody asks for them any more, if they are not there by now
-                    await asyncio.gather(signs, return_exceptions=True)
+            report = await self._reported(desk, specs)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
-        seconds = self.outfit.clock.monotonic() - began
+        same = not run.preflight and await self._is_same_product(classifier, seen, own_base, run.commit)
         return replace(
-            report, canary=canary, unshown=self.unshown, seconds=seconds, rests_on=desk.book.names, kept=kept
+            report,
+            canary=canary,
+            unshown=self.unshown,
+            seconds=self.outfit.clock.monotonic() - began,
+            rests_on=desk.book.names,
+            kept=kept,
+            same_product=same,
         )
+
+    async def _is_same_product(self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit) -> bool:
+        """Against the loop's own base: what earlier parts of the same work changed is not this one's."""
+        source = self.outfit.source
+        classed = await classifier.classify(base, commit) if await source.tree(base) != seen.base else seen.classed
+        return await is_same_product(source, base, commit, classed)
+
+    async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
+        if desk.run.demands_only:
+            tree = await self.outfit.source.tree(desk.run.commit)
+            return ChecksReported(key=desk.run.key, tree=tree, results=(), also=await demanded_at_start(desk))
+        if desk.run.preflight:
+            every = whatever_is_there(specs, tuple(desk.paths))
+            return await Verification(desk=desk, specs=every).preflight()
+        asks = self.changed_tests == "ask" or desk.run.trust.keeps_behaviour
+        every = at_least_one(specs, desk.seen.classed, desk.texts)
+        verification = Verification(desk=desk, specs=every, asks_about_tests=asks)
+        # While the checks run there is time for it.
+        commands = tuple(spec.run for spec in self.specs)
+        signs = asyncio.create_task(found_in(desk, commands, judges=desk.named & desk.paths))
+        try:
+            return await verification.report(signs)
+        finally:
+            signs.cancel()  # nobody asks for them any more, if they are not there by now
+            await asyncio.gather(signs, return_exceptions=True)
 
     async def _with_landed_tests(
         self, classifier: Classifier, seen: Candidate, run: ChecksRun
@@ -149,6 +170,6 @@ class CommandChecks:
 
 
 def _may_change(each: Classed, let: frozenset[str], before: LandedBefore) -> bool:
-    """By a person's word, or a test that the task is about."""
+    """By a person's word, or a test that the same part of the work has landed."""
     path = each.change.path
-    return path in let or before.is_allowed(path) or (is_altered_test(each) and before.lets_change(path))
+    return path in let or before.is_allowed(path) or (is_altered_test(each) and path in before.own)

@@ -49,7 +49,7 @@ async def _landed(desk: Desk, demand: Demand, judging: frozenset[str]) -> tuple[
     named = origin.there.intersection(named_files(demand.argv))
     found = await origin.with_followed(started | named)
     changed = {each.path for each in await source.changes(demand.landed, desk.run.commit)}
-    landed = frozenset(path for path in (found & changed) - judging if not after.lets_change(path))
+    landed = frozenset(path for path in (found & changed) - judging if not after.is_allowed(path))
     return landed, (landed & named) - started
 
 

@@ -22,7 +22,7 @@ from loopwright.adapters.checks.witnesses import WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import Evidence, Level
+from loopwright.kernel.evidence import Evidence, Level, Witness
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
@@ -267,9 +267,12 @@ class Verification:
         }
         found = await WitnessSearch(runs=TrialRuns(desk=self.desk, specs=self.specs)).find(candidates)
         level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
+        commands = tuple(
+            Witness(id=each.name, check=each.name, fails_on_base="exit-code") for each in also if each.red_before
+        )
         return Evidence(
-            level=Level.SHOWN if found.witnesses else level,
-            witnesses=found.witnesses,
+            level=Level.SHOWN if found.witnesses or commands else level,
+            witnesses=(*found.witnesses, *commands),
             altered_tests=altered.tests,
             idle_tests=found.idle,
         )

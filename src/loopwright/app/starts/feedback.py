@@ -12,7 +12,7 @@ from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt, Start, Task
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
-from loopwright.kernel.trust import TaskKind, Trust
+from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.progress import read_progress
 from loopwright.loops.feedback.request import Feedback
@@ -30,7 +30,7 @@ class FeedbackRequest:
     criteria: tuple[str, ...] = ()
     allow: tuple[str, ...] = ()  # patterns under which tests may be changed
     keeps_behaviour: bool = False
-    about: TaskKind = ""
+    about: str = ""
 
 
 async def create_feedback(
@@ -62,7 +62,8 @@ async def create_feedback(
         tester="tester" in roles if roles is not None else bool(settings.agents_for("tester")),
         criteria=request.criteria,
         limits=limits,
-        trust=Trust(allow=request.allow, in_force=True, keeps_behaviour=request.keeps_behaviour, about=request.about),
+        trust=Trust(allow=request.allow, in_force=True, keeps_behaviour=request.keeps_behaviour),
+        about=request.about,
         accepts_checked=True,
     )
     return await _create(project, settings, params, request.budget)

@@ -19,7 +19,7 @@ from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
-from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.feedback.accepting import checked_as_accepted, not_taken
@@ -41,6 +41,7 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
+from loopwright.loops.parts import SAME_PRODUCT, is_left_as_it_was
 from loopwright.loops.weighing import (
     Failed,
     Passed,
@@ -106,7 +107,8 @@ def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
         told = "The reviewer did not pass it, and asked why, passed it: on the same tree a no stays a no"
         return _unjudged(state, engine_finding("no-finding", told))
     if passes and not any(finding.severity in _BLOCKING for finding in findings):
-        current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
+        issues = _with_protected(state, findings)
+        current = replace(state.current, review=Verdict.PASS, issues=issues, about=report.about)
         state = replace(state, ledger=ledger, current=current)
         state = replace(state, review_failures=0, review_failures_before=state.review_failures)
         return c.entered(state, FeedbackPhase.ADD_TESTS if state.plan.tester else FeedbackPhase.TEST)
@@ -150,9 +152,16 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     state = c.called_for(c.steered(replace(state, commit=event.commit), put_back=event.put_back), gate)
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
     if not tests and not event.files:
-        return _nothing_done(state, event)
+        return _nothing_done(state, event.commit, "No file was changed against the base")
     heard, last = len(state.course.answers), state.past[-1] if state.past else state.current
-    current = replace(state.current, commit=event.commit, gated=event.protected, tree=event.tree, heard=heard)
+    current = replace(
+        state.current,
+        commit=event.commit,
+        gated=event.protected,
+        tree=event.tree,
+        heard=heard,
+        paths=event.paths,
+    )
     same = (last.tree, last.heard, last.onto) == (event.tree, heard, current.onto)
     if same and state.past and state.plan.trust.in_force and not tests:
         return _nothing_changed(replace(state, current=current), last)
@@ -160,12 +169,12 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
 
 
-def _nothing_done(state: FeedbackState, event: Checkpointed) -> FeedbackState:
+def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackState:
     """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is."""
-    told = engine_finding(NO_CHANGE, "No file was changed against the base")
+    told = engine_finding(NO_CHANGE, why)
     if state.past or not state.plan.trust.in_force:
         return _unjudged(state, told)
-    state = _unjudged(replace(state, current=replace(state.current, commit=event.commit)), told)
+    state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
     return c.escalated(state, ("the developer changed nothing at the first attempt; it may be done already",))
 
 
@@ -183,10 +192,15 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
+    words, now = (state.plan.task, *state.plan.criteria), state.current
+    about = state.plan.about or now.about
+    if is_left_as_it_was(event, about, words, now.paths):
+        state = replace(state, review_failures=state.review_failures_before)
+        return _nothing_done(state, state.commit, SAME_PRODUCT)
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
-    words = (state.plan.task, *state.plan.criteria)
-    policy = ShowPolicy(asks=state.plan.trust.asks_witness, merges=state.plan.merge and bool(state.plan.target))
+    asks = state.plan.trust.asks_witness and about in ("", "code")
+    policy = ShowPolicy(asks=asks, merges=state.plan.merge and bool(state.plan.target))
     state, said = weighed(before, event, before.commit, words, policy=policy)
     may_be_last = event.claim is not None or (isinstance(said, Failed) and asks_for_witness(said.faults))
     if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):

@@ -60,11 +60,17 @@ def render(run: Assignment, limit: int = INJECTED) -> str:
         *brief_parts.was_before(brief),
         *brief_parts.from_person(brief),
         *brief_parts.repair(brief),
-        brief_parts.for_judge(_FINDING, _JUDGE_RULES) if run.needs_verdict else brief_parts.for_maker(),
+        _contract(run),
     ]
     rest = size("\n\n".join((*before, *after)))
     middle = _context(run, limit, rest)
     return "\n\n".join((*before, *middle, *after)) + "\n"
+
+
+def _contract(run: Assignment) -> str:
+    if not run.needs_verdict:
+        return brief_parts.for_maker()
+    return brief_parts.for_judge(_FINDING, _JUDGE_RULES, brief_parts.ABOUT)
 
 
 def _before(role: str, brief: Brief) -> tuple[str, ...]:

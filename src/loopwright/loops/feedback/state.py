@@ -52,6 +52,8 @@ class Iteration:
     heard: int = 0  # what people had said by then
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
     failed_with: tuple[str, ...] | None = None  # the approvals with which its checks failed; None: they did not
+    paths: tuple[str, ...] = ()  # the first that it changed
+    about: str = ""  # what its reviewer says the task is about
 
     @property
     def without_review(self) -> str:
@@ -89,6 +91,7 @@ class FeedbackParams:
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
     lands: bool = True
+    about: str = ""  # code, text, tests or cleanup; empty: the reviewer says so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +128,8 @@ def start(params: FeedbackParams) -> FeedbackState:
     if reasons := limits_reached(state):
         return escalated(state, reasons)
     state = with_open_iteration(state) if params.adopted else state
+    if params.part is not None and params.part.done_before:
+        return entered(replace(state, current=Iteration(number=1, commit=params.base)), FeedbackPhase.REVIEW)
     return tried_on_the_base(state, params.trust)
 
 

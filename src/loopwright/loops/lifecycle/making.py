@@ -57,7 +57,7 @@ def landed_before(state: LifecycleState) -> LandedBefore:
     noticed = state.resumes_at in PER_CAPABILITY  # of the whole it is asked once its capabilities are made
     return LandedBefore(
         commit=state.landed,
-        words=own,
+        own=own,
         allow=state.course.released,
         noticed=noticed,
         began=state.plan.base if state.onto else NO_COMMIT,

@@ -20,6 +20,7 @@ from loopwright.kernel.ledger import record
 from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station, Trial
+from loopwright.loops.parts import is_left_as_it_was
 from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.ending import landed_or_left
@@ -36,6 +37,7 @@ from loopwright.loops.tickets.judgement import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
+    AS_IT_WAS,
     JUDGE,
     LANDING,
     Critique,
@@ -129,15 +131,25 @@ def _asked_again(state: TicketsState, trial: Trial, report: AgentReport, lack: s
 def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     """What only a person can allow is waited for before anybody judges: it uses up no ticket."""
     said: Weighed = Passed()
+    words = (state.plan.title, state.plan.what, *(criterion.text for criterion in state.plan.criteria))
+    if _is_left_as_it_was(state, event, words):
+        state = replace(state, ticket=replace(state.ticket, files=()))
+        return _unchanged(state, checked=heard_checks(state, event, ()))
     if state.plan.trust.in_force:
-        criteria = tuple(criterion.text for criterion in state.plan.criteria)
-        words, is_last = (state.plan.title, state.plan.what, *criteria), state.ticket.number >= state.allowance
+        is_last = state.ticket.number >= state.allowance
         state, said = weighed(state, event, state.commit, words, is_last=is_last)
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
     if isinstance(said, Waits) and (event.claim is not None or state.ticket.failed_with is not None):
         return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
     return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
+
+
+def _is_left_as_it_was(state: TicketsState, event: ChecksReported, words: tuple[str, ...]) -> bool:
+    """Unless a person said that nothing had to be done."""
+    ticket = state.ticket
+    about = state.plan.about or next((each.about for each in ticket.critiques if each.about), "")
+    return ticket.files != AS_IT_WAS and is_left_as_it_was(event, about, words, ticket.files)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
@@ -165,10 +177,8 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         idle=False,
     )
     state = c.called_for(c.steered(replace(state, commit=event.commit, ticket=ticket), put_back=event.put_back), gate)
-    if not files and not state.plan.lands:  # its parent finds out whether it was done before
-        return judged(state)
-    if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
-        return _asked_whether_it_was_done(state)
+    if not files and (not state.plan.lands or _is_to_be_asked(state)):
+        return _unchanged(state, checked=state)
     same = judged_before(state) if state.plan.firm else None
     if same is None:
         return criticised_by(state)
@@ -176,6 +186,15 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     if is_told_once(same.own) and not is_no(same.judgement):
         return stepped(replace(state, ticket=replace(ticket, critiques=same.critiques)), TicketsPhase.CHECK)
     return judged(as_before(state, same))
+
+
+def _unchanged(state: TicketsState, *, checked: TicketsState) -> TicketsState:
+    """Ask a person at the first attempt; a parent decides for itself what to make of the verdict."""
+    return _asked_whether_it_was_done(state) if state.plan.lands and _is_to_be_asked(state) else judged(checked)
+
+
+def _is_to_be_asked(state: TicketsState) -> bool:
+    return state.plan.firm and not (state.past or state.ticket.notes.startswith(_NO_RESULT))
 
 
 def _asked_whether_it_was_done(state: TicketsState) -> TicketsState:

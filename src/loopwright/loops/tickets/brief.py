@@ -83,7 +83,7 @@ def render(run: Assignment, limit: int = FINDINGS) -> str:
     elif judge:
         own, contract = _judging(run, limit), brief_parts.for_judge(_MAPPED, _TICKET_JUDGE_RULES, _ASPECTS)
     else:
-        own, contract = _criticising(run, limit), brief_parts.for_judge(_MAPPED, _CRITIC_RULES)
+        own, contract = _criticising(run, limit), brief_parts.for_judge(_MAPPED, _CRITIC_RULES, brief_parts.ABOUT)
     after = (*brief_parts.was_before(brief), *brief_parts.from_person(brief), *brief_parts.repair(brief))
     return "\n\n".join((*own, *after, contract)) + "\n"
 

@@ -15,6 +15,7 @@ from loopwright.loops.hooks import Escalation
 from loopwright.loops.tickets.convergence import EXAMPLES, REASSIGN, SPLIT, in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.ending import open_now
 from loopwright.loops.tickets.state import (
+    AS_IT_WAS,
     CRITIC,
     JUDGE,
     TicketsState,
@@ -41,7 +42,6 @@ _HOW = {
     ),
 }
 DONE = "done"
-_AS_IT_WAS = ("(nothing: it was done already)",)
 _REASSIGN = re.compile(r"(?P<role>[a-z][a-z0-9-]*)\s*(?P<how>[=+])\s*(?P<agent>[a-z0-9][a-z0-9-]*)")
 
 
@@ -97,7 +97,7 @@ def answered(state: TicketsState, event: Answered) -> TicketsState:
 
 def _done_already(state: TicketsState, _: Answered) -> TicketsState:
     """A person says that the work is there: critics and checks judge the tree as it is."""
-    return criticised_by(replace(state, ticket=replace(state.ticket, idle=False, files=_AS_IT_WAS)))
+    return criticised_by(replace(state, ticket=replace(state.ticket, idle=False, files=AS_IT_WAS)))
 
 
 def granted(state: TicketsState, more: int) -> TicketsState:

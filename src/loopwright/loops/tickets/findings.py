@@ -14,6 +14,7 @@ from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
 from loopwright.loops.course import Ruling, Trial
+from loopwright.loops.parts import SAME_PRODUCT
 from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed
 from loopwright.loops.weighing import rejection
@@ -45,7 +46,7 @@ def open_findings(ledger: Ledger) -> tuple[Finding, ...]:
 def critique_of(role: str, report: AgentReport) -> Critique:
     """One that is not done has given no verdict."""
     verdict = report.verdict if report.status is AgentStatus.DONE else None
-    return Critique(role=role, verdict=verdict, summary=report.summary, findings=report.findings)
+    return Critique(role=role, verdict=verdict, summary=report.summary, findings=report.findings, about=report.about)
 
 
 def is_mute(critique: Critique) -> bool:
@@ -110,7 +111,8 @@ def _from_engine(state: TicketsState) -> Iterator[Finding]:
     """What no judge says: that nothing changed, that somebody was silent, that protected files were touched."""
     ticket = state.ticket
     if not ticket.files:
-        told = ("no-result", ticket.unmade) if ticket.unmade else ("no-change", "No file was changed against the base")
+        unchanged = SAME_PRODUCT if ticket.checks else "No file was changed against the base"
+        told = ("no-result", ticket.unmade) if ticket.unmade else ("no-change", unchanged)
         yield engine_finding(*told)
     if ticket.repeats:
         yield engine_finding("nothing-changed", f"Nothing was changed: ticket {ticket.repeats} was judged by this tree")

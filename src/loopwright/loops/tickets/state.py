@@ -30,6 +30,7 @@ from loopwright.loops.tickets.limits import TicketLimits
 
 CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
 _SOMEWHERE = ("(made before it was adopted)",)
+AS_IT_WAS = ("(nothing: it was done already)",)
 ACCEPT = "consider accept"  # the level whose lines must hold; the lines of every other level must not
 
 
@@ -76,6 +77,7 @@ class Critique:
     verdict: Verdict | None
     summary: str = ""
     findings: tuple[Finding, ...] = ()
+    about: str = ""  # what the task is about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +178,7 @@ class TicketParams:
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
     lands: bool = True
+    about: str = ""  # code, text, tests or cleanup; empty: the critics say so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +237,8 @@ def _begun(params: TicketParams) -> TicketsState:
         begun = params.adopted[-1]
         kept = Ticket(number=begun.number, parent=begun.parent, focus=begun.focus, guidance=begun.guidance)
         return _dispatched(replace(state, ticket=kept), begun)
+    if params.part is not None and params.part.done_before:
+        return criticised_by(replace(state, ticket=replace(first, commit=params.base, files=AS_IT_WAS)))
     if not closed:
         return _dispatched(state, first)
     state = replace(state, ticket=closed[-1])

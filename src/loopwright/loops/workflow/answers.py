@@ -44,6 +44,8 @@ def took(state: WorkflowState, event: Answer) -> WorkflowState:
             return tasks.heard(state, event)
         case Combined():
             return tasks.combined(state, event)
+        case ChecksReported() if event.key.step == "start":
+            return tasks.tried(state, event)
         case ChecksReported():
             is_last = state.phase is WorkflowPhase.VERIFY
             return shipping.verified(state, event) if is_last else tasks.checked(state, event)

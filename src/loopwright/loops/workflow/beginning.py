@@ -10,18 +10,15 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.workflow.limits import WorkflowAllowance
 from loopwright.loops.workflow.plan import PlannedTask, waves_of
-from loopwright.loops.workflow.reading import argv_of, some, verify_lines
+from loopwright.loops.workflow.reading import argv_of, verify_lines
 from loopwright.loops.workflow.schedule import laid_out
 from loopwright.loops.workflow.scoring import MIN_SPEC
 from loopwright.loops.workflow.shape import commands_of, shape_of
 from loopwright.loops.workflow.state import (
     TakenOver,
-    TaskRow,
-    TaskStanding,
     WorkflowParams,
     WorkflowPhase,
     WorkflowState,
-    WorkTask,
 )
 from loopwright.loops.workflow.tasks import advanced
 
@@ -48,10 +45,6 @@ def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
         return _without_tasks(state, found)
     shape = found.shape or shape_of(state.plan.request, (), state.plan.checks)
     state = laid_out(replace(state, shape=shape), found.tasks, waves_of(found.tasks))
-    claimed = tuple(index for index, task in enumerate(state.tasks) if task.id in found.done and task.plan.verify)
-    tasks = TaskRow.of(_claimed(task) if index in claimed else task for index, task in enumerate(state.tasks))
-    ready = tuple(index for index in state.ready if index not in claimed)
-    state = replace(state, tasks=tasks, ready=ready, train=claimed)
     return advanced(c.entered(state, WorkflowPhase.EXECUTE))
 
 
@@ -60,11 +53,6 @@ def _without_tasks(state: WorkflowState, found: TakenOver) -> WorkflowState:
         return c.entered(replace(state, shape=found.shape), WorkflowPhase.PLAN)
     is_clear = found.scores_stand or (found.spec or 0) >= MIN_SPEC
     return c.entered(state, WorkflowPhase.SHAPE) if is_clear else state
-
-
-def _claimed(task: WorkTask) -> WorkTask:
-    """What another tool calls done is verified here before it counts."""
-    return replace(task, standing=TaskStanding.MADE, claims=True, outside="said to be done by another tool")
 
 
 # --- what people are told of it ---------------------------------------------------------------------------------------
@@ -94,15 +82,7 @@ def _remarks(found: TakenOver) -> Iterator[str]:
 
 
 def _called_done(found: TakenOver) -> str:
-    if not found.done:
-        return ""
-    called = [task for task in found.tasks if task.id in found.done]
-    shown = [task.id for task in called if task.verify]
-    open_ones = [task.id for task in called if not task.verify]
-    told = [f"{some(shown)} verified before it counts"] if shown else []
-    told += [f"{some(open_ones)} to be done, without a command that would show it"] if open_ones else []
-    each = "; ".join(told) if open_ones else "each is verified before it counts"
-    return f", {len(found.done)} of which it calls done: {each}"
+    return f", {len(found.done)} of which it calls done, on which nothing rests here" if found.done else ""
 
 
 def _not_run(tasks: Iterable[PlannedTask]) -> Iterator[str]:

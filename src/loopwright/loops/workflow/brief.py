@@ -38,8 +38,9 @@ _DUTY = {
     ),
     "planner": (
         'Take the request apart into tasks. A task is one sentence without "and", small enough for one sitting,'
-        " with the tasks it waits for (`blockedBy`), a command that shows it is done (`verify`, a list of words), and"
-        " the files it is expected to change. At most 25 tasks, without a cycle; waves of one to six."
+        " with the tasks it waits for (`blockedBy`), a command that fails before it is done and passes afterwards"
+        " (`verify`, a list of words), the files it is expected to change, and what it is about. At most 25 tasks,"
+        " without a cycle; waves of one to six."
     ),
     "panel": (
         "A task is stuck. Look at it with two to four different pairs of eyes: what each sees as the cause, what to do"
@@ -62,7 +63,7 @@ _RESULTS = {
     ),
     "planner": (
         '{"status": "done",\n "tasks": [{"id": "T-001", "subject": "…", "description": "…", "verify": ["…"],'
-        ' "blockedBy": [], "files": ["…"]}]}'
+        ' "blockedBy": [], "files": ["…"], "about": "code | text | tests | cleanup"}]}'
     ),
     "panel": (
         '{"status": "done",\n "advice": {"diagnosis": ["one for each pair of eyes"], "recommendations": ["best first"],'

@@ -33,6 +33,7 @@ _STANDS = {
     TaskStanding.COUNSEL: "stuck, the panel is asked before the next attempt",
     TaskStanding.MADE: "made, to be landed",
     TaskStanding.MERGING: "in conflict, another task brings it in",
+    TaskStanding.IDLE: "nothing shows that it is done, you are asked",
     TaskStanding.DONE: "done",
 }
 

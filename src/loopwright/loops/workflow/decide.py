@@ -12,7 +12,14 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
-from loopwright.loops.workflow.making import child_params, panel_part, task_key, verifies, words_of
+from loopwright.loops.workflow.making import (
+    child_params,
+    is_to_be_tried,
+    panel_part,
+    task_key,
+    verifies,
+    words_of,
+)
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
 from loopwright.loops.workflow.state import (
@@ -86,7 +93,7 @@ def _plan(state: WorkflowState) -> tuple[Action, ...]:
 
 def _execute(state: WorkflowState) -> tuple[Action, ...]:
     return (
-        *(_task(state, index) for index in by_way_ahead(state)),
+        *(_begin(state, index) for index in by_way_ahead(state)),
         *(_panel(state, index) for index in state.counsel),
         *_train(state),
         *(run for look in state.looks for run in _views(state, look, "light")),
@@ -96,6 +103,22 @@ def _execute(state: WorkflowState) -> tuple[Action, ...]:
 def by_way_ahead(state: WorkflowState) -> list[int]:
     """Of those to be driven, the one with the longest way ahead: more of them are named than there are places."""
     return sorted(state.running, key=lambda index: (-state.graph.rank[index], index))
+
+
+def _begin(state: WorkflowState, index: int) -> RunChecks | RunLoop:
+    """Its command before its maker: what passes then shows nothing, or that an earlier task has done it."""
+    task = state.tasks[index]
+    if not is_to_be_tried(task):
+        return _task(state, index)
+    return RunChecks(
+        key=replace(task_key(state, index), step="start"),
+        commit=task.start,
+        base=state.ground,
+        trust=state.plan.trust,
+        also=tuple(replace(each, start=state.plan.base) for each in verifies(task)),
+        demands_only=True,
+        why=f"the command of {task.id}, before anybody works on it",
+    )
 
 
 def _task(state: WorkflowState, index: int) -> RunLoop:
@@ -200,9 +223,9 @@ def _combine(state: WorkflowState, task: WorkTask) -> Combine:
     return Combine(
         key=Key("combine", state.turn),
         base=state.whole,
-        commits=() if task.claims else (task.commit,),
-        made_on=() if task.claims else (task.made_on,),
-        keep=() if task.claims else _tests_of_both(state, task),
+        commits=() if task.as_it_is else (task.commit,),
+        made_on=() if task.as_it_is else (task.made_on,),
+        keep=() if task.as_it_is else _tests_of_both(state, task),
         label=f"merge-{state.turn}",
         why=f"{task.id} is brought together with what has landed",
     )
@@ -225,7 +248,7 @@ def _check(state: WorkflowState, task: WorkTask) -> RunChecks:
     earlier = tuple(each for each in state.promised if each.name != task.id)
     why = f"{task.id} on the merged tree, with {counted(len(earlier), 'command')} of what is done"
     checks = _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
-    landed = LandedBefore(commit=state.tip, words=words_of(task), allow=state.course.released, alone=True)
+    landed = LandedBefore(commit=state.tip, allow=state.course.released, alone=True)
     return replace(checks, after=landed)
 
 
@@ -294,7 +317,7 @@ def every_command(state: WorkflowState) -> tuple[Demand, ...]:
     """What must not be, what the criteria ask for, and what every task promised."""
     criteria = state.shape.criteria if state.shape else ()
     asked = tuple(
-        Demand(name=criterion_name(index), argv=each.command)
+        Demand(name=criterion_name(index), argv=each.command, start=state.plan.base)
         for index, each in enumerate(criteria, start=1)
         if each.command
     )

@@ -18,7 +18,7 @@ def cancelled(state: WorkflowState) -> WorkflowState:
     """By a person; or what has landed so far is what they accepted."""
     if c.at_work(state, WorkflowPhase.CANCEL):
         raise InvalidTransition(c.where(state), "CancelRequested", "the workflow is ending")
-    return closed(turned(replace(state, counsel=(), looks=(), train=(), stopped=None)))
+    return closed(turned(replace(state, counsel=(), idle=(), looks=(), train=(), stopped=None)))
 
 
 def closed(state: WorkflowState) -> WorkflowState:

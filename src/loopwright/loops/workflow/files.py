@@ -266,12 +266,12 @@ def _blocked_by(state: WorkflowState, task: WorkTask) -> tuple[str, ...]:
 
 def _note(state: WorkflowState, task: WorkTask) -> str:
     if state.course.outcome is not None:
-        return task.outside
+        return ""
     if task.standing is TaskStanding.MERGING and task.instead is not None:
         return f"{state.tasks[task.instead].id} brings it in"
     if task.standing is TaskStanding.COUNSEL:
         return "stuck, the panel is asked before the next attempt"
-    return task.outside
+    return "nothing shows that it is done, a person is asked" if task.standing is TaskStanding.IDLE else ""
 
 
 def _facts(state: WorkflowState) -> ShapeFacts:

@@ -49,7 +49,11 @@ def _file(scene: Scene[WorkflowState], index: int, task: WorkTask) -> TaskFile:
         blocks=tuple(number_of(state.tasks[each].id) + shift for each in state.graph.dependents[index]),
         blocked_by=tuple(number_of(state.tasks[each].id) + shift for each in task.after),
         metadata=TaskMetadata(
-            wave=task.wave, loop_id=scene.loop, verification="execution output", stuck_count=task.stuck
+            wave=task.wave,
+            loop_id=scene.loop,
+            verification="execution output",
+            about=task.plan.about,
+            stuck_count=task.stuck,
         ),
     )
 
@@ -71,6 +75,7 @@ def plan_of(files: Iterable[TaskFile]) -> tuple[PlannedTask, ...]:
             verify=next(filter(None, map(argv_of, verify_lines(each.description))), ()),
             blocked_by=tuple(map(name_of, each.blocked_by)),
             active_form=each.active_form,
+            about=each.metadata.about,
         )
         for each in files
     )

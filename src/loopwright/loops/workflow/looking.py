@@ -8,8 +8,7 @@ from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.workflow.aspects import aspects_of
 from loopwright.loops.workflow.decide import view_part
-from loopwright.loops.workflow.state import Stopped, Viewing, WorkflowPhase, WorkflowState, of_wave
-from loopwright.loops.workflow.stops import NOTHING_DONE, stopped
+from loopwright.loops.workflow.state import Viewing, WorkflowPhase, WorkflowState, of_wave
 from loopwright.loops.workflow.views import light_views, thorough_views
 
 
@@ -27,8 +26,6 @@ def looked_at(state: WorkflowState, wave: int) -> WorkflowState:
 
 def review_begun(state: WorkflowState) -> WorkflowState:
     """The same tree is never judged twice: what was passed as it is stays passed."""
-    if state.tip == state.plan.base and not state.nothing_is_right:
-        return stopped(state, Stopped.STUCK, NOTHING_DONE)
     if state.thorough is not None and state.thorough.passed and state.thorough.commit == state.tip:
         return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
     aspects = state.shape.aspects if state.shape else ()

@@ -57,7 +57,6 @@ MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
     refused=people.refused,
     cancelled=ending.cancelled,
     answered=people.answered,
-    edited=people.edited,
     noun="workflow",
     on_hold="the {who} cannot go on without a person",
     beside=("light", "panel"),

@@ -7,9 +7,8 @@ from typing import Any
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
-from loopwright.kernel.model import Demand, Key
-from loopwright.kernel.programs import named_files
-from loopwright.kernel.trust import LandedBefore, is_named
+from loopwright.kernel.model import NO_COMMIT, Demand, Key
+from loopwright.kernel.trust import LandedBefore
 from loopwright.loops.parts import Inner
 from loopwright.loops.workflow.state import WorkflowState, WorkTask, child_name
 
@@ -33,6 +32,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "must_not": [each.text for each in state.shape.must_not] if state.shape else [],
         "advised": [task.advice] if task.advice else [],
         "learned": [each.text for each in plan.recalled if each.confirmed],
+        "done_before": task.done_before,
     }
     given = json.loads(plan.child)
     given |= _said(given, inner, task)
@@ -41,9 +41,10 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "base": task.start,
         "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
         "lands": False,
-        "after": plain(LandedBefore(commit=task.start, words=words_of(task), allow=task.allow)),
+        "after": plain(LandedBefore(commit=task.start, allow=task.allow)),
         "before": plain(state.course.before),
         "also": plain(verifies(task)),
+        "about": task.plan.about,
         "trust": plain(plan.trust.on(state.ground)),
         "limits": {**given.get("limits", {}), inner.attempts: 1},
     }
@@ -69,22 +70,18 @@ def words_of(task: WorkTask) -> tuple[str, ...]:
 
 
 def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:
-    """The commands of what is done, this one's too. What they start runs as it has landed; where this task was to
-    change that, as it is from now on."""
-    earlier = (
-        replace(each, landed=state.tip) if _is_to_change(task, each) else each
-        for each in state.promised
-        if each.name != task.id
-    )
-    return (*earlier, *(replace(each, landed=state.tip) for each in verifies(task)))
-
-
-def _is_to_change(task: WorkTask, demand: Demand) -> bool:
-    """Only what it names itself: who may change one script of a folder may not bend the others for good."""
-    words = words_of(task)
-    return any(is_named(path, words) for path in named_files(demand.argv) if "/" in path or "." in path)
+    """The commands of what is done, this one's too. What they start runs as it landed with their task."""
+    earlier = (each for each in state.promised if each.name != task.id)
+    return (*earlier, *(replace(each, landed=state.tip, start=NO_COMMIT) for each in verifies(task)))
 
 
 def verifies(task: WorkTask) -> tuple[Demand, ...]:
+    """Its command, which shows something by passing if it failed where the work started."""
     asked = task.asked or task.plan
-    return (Demand(name=task.id, argv=task.plan.verify, own=asked.files),) if task.plan.verify else ()
+    demand = Demand(name=task.id, argv=task.plan.verify, own=asked.files, start=task.began or task.start)
+    return (demand,) if task.plan.verify else ()
+
+
+def is_to_be_tried(task: WorkTask) -> bool:
+    """Whether its command has not been run where it starts. What brings another's work in is not done by that."""
+    return bool(task.plan.verify) and task.origin == "plan" and task.tried != task.start

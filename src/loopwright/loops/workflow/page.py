@@ -106,7 +106,7 @@ def _shape(state: WorkflowState) -> tuple[object, ...]:
     said_no = look is not None and any(each.verdict is not Verdict.PASS for each in look.said)
     return (
         (where(state), state.phase, state.stopped, state.plan.cast),
-        tuple((task.standing, task.claims, task.over) for task in state.tasks),
+        tuple((task.standing, task.as_it_is, task.over, task.tried == task.start, task.is_red) for task in state.tasks),
         (bool(state.merged), state.passed, len(state.train), light, len(look.open) if look else 0, said_no),
         (min(state.iterations, _MOST), state.rounds, len(state.resolving.left) if state.resolving else 0),
         (course.accepted, course.cancel is None, max(tried)),

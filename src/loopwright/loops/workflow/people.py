@@ -1,11 +1,10 @@
-"""What the workflow loop makes of what people say: answers, decisions on gates, a cancel, new limits, and what somebody
-wrote into a file that others may write too."""
+"""What the workflow loop makes of what people say: answers, decisions on gates, a cancel, new limits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.kernel.events import Answered, IntegrationRefused, StateEdited
+from loopwright.kernel.events import Answered, IntegrationRefused
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Finding
@@ -17,7 +16,7 @@ from loopwright.loops.workflow.calm import calmed, turned
 from loopwright.loops.workflow.limits import WorkflowLimits, anew, at_least, grant, moved, reasons
 from loopwright.loops.workflow.remedies import remedied
 from loopwright.loops.workflow.reviewing import resolved
-from loopwright.loops.workflow.schedule import reopened
+from loopwright.loops.workflow.schedule import made_ready
 from loopwright.loops.workflow.state import (
     Resolving,
     Stopped,
@@ -26,7 +25,6 @@ from loopwright.loops.workflow.state import (
     WorkflowPhase,
     WorkflowState,
     counts,
-    with_task,
 )
 from loopwright.loops.workflow.stops import stopped
 from loopwright.loops.workflow.tasks import advanced, sent_back
@@ -67,9 +65,9 @@ def _gone_on(state: WorkflowState, kind: Stopped | None) -> WorkflowState:
         return _entered_anew(state, _ONCE_MORE[kind])
     if kind is Stopped.CHECK_IN:
         state = replace(state, checked_in=state.done)
-    # Whoever goes on where nothing was changed says that there was nothing to be done.
-    nothing = kind is Stopped.STUCK and state.done == len(state.tasks) and state.tip == state.plan.base
-    return _resumed(replace(state, nothing_is_right=state.nothing_is_right or nothing))
+    for index in state.idle:
+        state = made_ready(state, index)
+    return _resumed(replace(state, idle=()))
 
 
 def _entered_anew(state: WorkflowState, phase: WorkflowPhase) -> WorkflowState:
@@ -86,11 +84,24 @@ def _resumed(state: WorkflowState) -> WorkflowState:
     return state
 
 
+def answered(state: WorkflowState, event: Answered) -> WorkflowState:
+    """Of what is offered for a finding, or for tasks that may be done; the floor has refused everything else."""
+    return _taken_as_done(state) if event.choice == "done" else _on_finding(state, event)
+
+
+def _taken_as_done(state: WorkflowState) -> WorkflowState:
+    """By a person's word; the checks and the commands still run."""
+    tasks = state.tasks
+    for index in state.idle:
+        tasks = tasks.changed(index, replace(tasks[index], standing=TaskStanding.MADE, as_it_is=True))
+    state = replace(state, tasks=tasks, train=(*state.train, *state.idle), idle=(), stopped=None)
+    return _resumed(c.steered(state, reasons=()))
+
+
 # --- findings, one by one -------------------------------------------------------------------------------------------
 
 
-def answered(state: WorkflowState, event: Answered) -> WorkflowState:
-    """Of what is offered for a finding; the floor has refused everything else."""
+def _on_finding(state: WorkflowState, event: Answered) -> WorkflowState:
     resolving = state.resolving or Resolving(left=())
     first, *left = resolving.left
     after = replace(resolving, left=tuple(left), advice="")
@@ -165,25 +176,3 @@ def relimited(state: WorkflowState, limits: WorkflowLimits) -> WorkflowState:
     )
     raised = not reasons(counts(state), state.allowance, state.worst_task)
     return _gone_on(state, Stopped.LIMIT) if state.stopped is Stopped.LIMIT and raised else state
-
-
-# --- what others wrote ------------------------------------------------------------------------------------------------
-
-
-def edited(state: WorkflowState, event: StateEdited) -> WorkflowState:
-    """A task that somebody calls done is verified before it counts; one that they take back is done once more."""
-    index = next((at for at, task in enumerate(state.tasks) if task.id == event.subject), None)
-    if index is None or state.course.station is not None or state.phase is not WorkflowPhase.EXECUTE:
-        raise refusal(state, event, f"{event.subject} cannot be changed from outside now")
-    task = state.tasks[index]
-    if event.value == "pending" and task.standing is TaskStanding.DONE:
-        again = with_task(state, index, replace(task, outside=f"reopened by {event.by or 'somebody'}"))
-        return advanced(reopened(again, index))
-    if event.value != "completed" or task.standing is not TaskStanding.PENDING:
-        raise refusal(state, event, f"{event.subject} is {task.standing.value}: {event.value!r} says nothing new")
-    said = f"said to be done by {event.by or 'somebody'}"
-    if not task.plan.verify:
-        raise refusal(state, event, f"{event.subject} has no command that could show it: it stays pending")
-    claim = replace(task, standing=TaskStanding.MADE, claims=True, outside=said)
-    ready = tuple(each for each in state.ready if each != index)
-    return replace(with_task(state, index, claim), train=(*state.train, index), ready=ready)

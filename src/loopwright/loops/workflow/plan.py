@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import AgentReport
+from loopwright.kernel.model import KINDS_OF_TASK, AgentReport
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.shapes import Field, keyed, record, several, text
+from loopwright.kernel.shapes import Field, choice, keyed, record, several, text
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
 from loopwright.loops.task_file import name_of
@@ -43,6 +43,7 @@ class PlannedTask:
     files: tuple[str, ...] = ()
     active_form: str = ""
     called: str = ""
+    about: str = ""  # code, text, tests or cleanup; empty: whoever reviews it says so
 
 
 # --- what a planner says -------------------------------------------------------------------------
@@ -59,6 +60,7 @@ _TASKS = record(
                 **dict.fromkeys(("id", "subject", "description", "activeForm"), _TEXT),
                 verify=several(_TEXT, "a command as a list of its words"),
                 **dict.fromkeys(("blockedBy", "files"), _LIST),
+                about=choice(*KINDS_OF_TASK),
             )
         ),
     ),
@@ -114,6 +116,7 @@ def _task(row: Mapping[str, Any], own: str, by_name: Mapping[str, str]) -> Plann
         files=tuple(cut(visible(path), LONGEST) for path in row.get("files", ()) if path.strip())[:MOST],
         active_form=one_line(row.get("activeForm", ""), SUBJECT) or active_form_of(subject),
         called="" if _number(name) else one_line(name, SUBJECT),
+        about=row.get("about", ""),
     )
 
 

@@ -35,6 +35,7 @@ class ShownTask:
     waits_for: tuple[str, ...]  # those of them that are not done
     verify: tuple[str, ...]
     files: tuple[str, ...]
+    about: str  # code, text, tests or cleanup; empty: nobody said so
     attempts: int
     stuck: int  # verifications that failed
     origin: str
@@ -85,6 +86,7 @@ def _task(state: WorkflowState, task: WorkTask, line: TaskLine) -> ShownTask:
         waits_for=line.blocked_by,
         verify=task.plan.verify,
         files=task.plan.files,
+        about=task.plan.about,
         attempts=task.attempts,
         stuck=task.stuck,
         origin=task.origin,
@@ -112,7 +114,8 @@ def _lines(task: ShownTask) -> Iterator[str]:
     waits = f"waits for {', '.join(task.waits_for)}" if task.waits_for and task.status != "completed" else ""
     tries = counted(task.attempts, "attempt") if task.attempts else ""
     stuck = f"{task.stuck} failed" if task.stuck else ""
-    asides = (waits, tries, stuck, _MADE_OF.get(task.origin, ""), one_line(task.note, 120))
+    about = f"about {task.about}" if task.about else ""
+    asides = (waits, tries, stuck, about, _MADE_OF.get(task.origin, ""), one_line(task.note, 120))
     said = ", ".join(each for each in asides if each)
     yield f"  [{_MARKS[task.status]}] {task.id}  {one_line(task.subject, 120)}" + (f"  ({said})" if said else "")
     if task.verify:

@@ -72,6 +72,7 @@ def both_sides(state: WorkflowState, task: WorkTask, origin: Origin) -> PlannedT
         subject=f"Bring {task.id} together with what has landed",
         description="\n\n".join(filter(None, parts)),
         verify=task.plan.verify,
+        about=task.plan.about,
         files=tuple(paths),
         active_form=f"Bringing {task.id} together with what has landed",
     )

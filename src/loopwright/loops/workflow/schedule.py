@@ -27,7 +27,6 @@ from loopwright.loops.workflow.state import (
 )
 
 AHEAD = 2  # so many tasks for each place are begun with: one that waits for a person holds up nobody else
-NOT_SO = ", and it is not: "  # between what somebody said of a task and what was seen
 
 
 def laid_out(state: WorkflowState, planned: Sequence[PlannedTask], waves: Sequence[int]) -> WorkflowState:
@@ -108,11 +107,7 @@ def made_ready(state: WorkflowState, index: int) -> WorkflowState:
 def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
-    # What somebody said of it is told while it rests on that: not of one that was made here, nor that it was wrong.
-    outside = task.outside.partition(NOT_SO)[0] if task.claims else ""
-    done = replace(
-        task, standing=TaskStanding.DONE, same=0, claims=False, outside=outside, landed=landed or task.landed
-    )
+    done = replace(task, standing=TaskStanding.DONE, same=0, as_it_is=False, landed=landed or task.landed)
     state = with_task(state, index, done)
     tasks, wave = state.tasks, task.wave - 1
     freed = [
@@ -134,14 +129,6 @@ def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> Wo
         if stood_for.instead == index and stood_for.standing is TaskStanding.MERGING:
             state = finished(state, other)
     return state
-
-
-def reopened(state: WorkflowState, index: int) -> WorkflowState:
-    """A task that was done is to be done once more; where its loop has ended, in a new one."""
-    task = state.tasks[index]
-    state = given_up(state, index) if task.over else state
-    again = replace(state.tasks[index], standing=TaskStanding.PENDING)
-    return _counted(replace(with_task(state, index, again), done=state.done - 1))
 
 
 def given_up(state: WorkflowState, index: int) -> WorkflowState:

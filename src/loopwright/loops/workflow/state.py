@@ -40,6 +40,7 @@ class TaskStanding(StrEnum):
     COUNSEL = "counsel"  # stuck, and the panel is asked before the next attempt
     MADE = "made"  # verified by itself; the merge train has it
     MERGING = "merging"  # another task brings its change together with what landed
+    IDLE = "idle"  # its maker changed nothing, and nothing shows that it is done: a person is asked
     DONE = "done"
 
 
@@ -53,6 +54,7 @@ class Stopped(StrEnum):
     MUST_NOT = "mustNot"  # it became true
     SHAPE = "shape"  # it cannot be worked by
     PLAN = "plan"  # it is wrong
+    IDLE = "idle"  # makers changed nothing, and the commands of their tasks passed before
     STUCK = "stuck"  # nothing goes on, for another reason
     LANDING = "landing"  # the result could not be landed
 
@@ -85,7 +87,7 @@ class TakenOver:
     thorough: ThoroughReview | None = None
     shape: WorkShape | None = None
     tasks: tuple[PlannedTask, ...] = ()
-    done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
+    done: tuple[str, ...] = ()  # ids of those it says are done, which is no evidence: they are worked on
     scores_stand: bool = False  # it went on with them, however low; older logs took low ones again
 
 
@@ -136,6 +138,10 @@ class WorkTask:
     guidance: str = ""  # what they have said since, for the next attempt
     allow: tuple[str, ...] = ()  # patterns under which they let it change tests that landed before it
     start: Commit = NO_COMMIT  # where its maker begins
+    began: Commit = NO_COMMIT  # where the work began that it brings in, if that is another task's
+    tried: Commit = NO_COMMIT  # the start at which its command was run before the work
+    is_red: bool = False  # it failed there
+    done_before: bool = False  # it passed there and failed where the workflow started: an earlier task did it
     made_on: Commit = NO_COMMIT  # what its commit is a change to
     commit: Commit = NO_COMMIT  # what its loop made, or has come to
     landed: Commit = NO_COMMIT
@@ -143,11 +149,10 @@ class WorkTask:
     over: bool = True  # its loop has ended, or there is none yet
     before: int = 0  # loops that ended without it being done
     asking: Key = NO_KEY  # what its loop escalated with
-    claims: bool = False  # somebody says that it is done already: what is there is checked, nothing is made
+    as_it_is: bool = False  # nothing was made for it: what is there is checked
     untested: bool = False  # a person took it although no test notices it
     written: tuple[str, ...] = ()  # tests of its commit that agents wrote
     instead: int | None = None  # the task that brings its change in
-    outside: str = ""  # what was said of it from outside, and what came of that
 
     @property
     def id(self) -> str:
@@ -269,6 +274,7 @@ class WorkflowState:
     running: tuple[int, ...] = ()
     counsel: tuple[int, ...] = ()
     unadvised: tuple[int, ...] = ()  # stuck as a limit was reached: the panel is asked when the loop goes on
+    idle: tuple[int, ...] = ()  # that a person is asked about when nothing else goes on
     train: tuple[int, ...] = ()  # made, to be landed one after the other
     open_in_wave: tuple[int, ...] = ()
     wave_base: tuple[Commit, ...] = ()  # what had landed before each wave's first; none: nothing of it has landed
@@ -290,13 +296,13 @@ class WorkflowState:
     ship: Ship | None = None
     shipped: str = ""  # SHIP, MONITOR or RESEARCH
     met: tuple[str, ...] = ()  # names of the commands that passed at the end
+    shown: tuple[str, ...] = ()  # and of those among them that failed where the work started
     stopped: Stopped | None = None
     iterations: int = 0
     failures: int = 0
     worst: int = 0  # how often in a row one task failed in the same way
     worst_task: str = ""
     counselled: int = 0  # how often the panel advised
-    nothing_is_right: bool = False  # a person said that there was nothing to be done
     checked_in: int = 0  # how many tasks were done when a person last said to go on
     approved: tuple[Change, ...] = ()  # what a person let a task change
     may_drop: tuple[str, ...] = ()  # and which tests of the base they let go with it

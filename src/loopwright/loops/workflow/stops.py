@@ -32,7 +32,6 @@ _GUIDED = Option(
 )
 BLOCKER = "BLOCKER"
 _ON_FAILING = (Stopped.LIMIT, Stopped.STUCK)  # asked because something fails
-NOTHING_DONE = "no task changed anything: all of them pass as it is, by their own commands; was it done already"
 
 
 def stopped(state: WorkflowState, kind: Stopped, *why: str) -> WorkflowState:
@@ -162,6 +161,17 @@ _ASKED: dict[Stopped, Callable[[WorkflowState], Escalation]] = {
         question="No task was started: {why}. How should it go on?",
         options=(replace(_GO_ON, label="Have it planned once more"), _REVISE, _CANCEL),
     ),
+    Stopped.IDLE: _Asks(
+        question="Nothing shows that these are done: {why}. {plan}. How should it go on?",
+        options=(
+            Option(choice="done", label="They are done already: count them as done by your word"),
+            replace(_GO_ON, label="Have them tried once more"),
+            _ACCEPT,
+            _HISTORY,
+            _REVISE,
+            _CANCEL,
+        ),
+    ),
     Stopped.STUCK: _Asks(
         question="Nothing goes on: {why}. {plan}. How should it go on?",
         options=(replace(_GO_ON, label="Try once more"), _ACCEPT, _HISTORY, _REVISE, _CANCEL),
@@ -230,6 +240,7 @@ _WHEN = {
     Stopped.MUST_NOT: "what must not happen has happened",
     Stopped.SHAPE: "the shape cannot be worked by",
     Stopped.PLAN: "the plan is wrong, twice",
+    Stopped.IDLE: "a maker changed nothing, and the command of its task passed before the work started",
     Stopped.STUCK: "nothing goes on for another reason",
     Stopped.LANDING: "the result could not be landed",
 }

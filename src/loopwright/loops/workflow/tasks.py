@@ -26,7 +26,15 @@ from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
 from loopwright.loops.workflow.making import panel_part, promised, task_key
 from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
-from loopwright.loops.workflow.schedule import NOT_SO, added, admitted, check_in_due, diagnosis, finished, made_ready
+from loopwright.loops.workflow.schedule import (
+    added,
+    admitted,
+    check_in_due,
+    diagnosis,
+    finished,
+    given_up,
+    made_ready,
+)
 from loopwright.loops.workflow.state import (
     Stopped,
     TaskStanding,
@@ -50,6 +58,8 @@ def advanced(state: WorkflowState) -> WorkflowState:
         state = admitted(_counsel_due(state))
     if state.running or state.counsel or state.train or state.looks:
         return state
+    if state.idle:
+        return stopped(state, Stopped.IDLE, *(_why_idle(state.tasks[index]) for index in state.idle))
     if state.done == len(state.tasks):
         return review_begun(state)
     if over:
@@ -64,7 +74,20 @@ def _since(state: WorkflowState) -> str:
     return f"{fresh} {'task is' if fresh == 1 else 'tasks are'} done since you last looked"
 
 
+def _why_idle(task: WorkTask) -> str:
+    return f"the maker of {task.id} changed nothing, and its command passed before the work started"
+
+
 # --- a task's own loop ----------------------------------------------------------------------------------------------
+
+
+def tried(state: WorkflowState, event: ChecksReported) -> WorkflowState:
+    """What the command of a task says before anybody works on it. One that passes there shows nothing afterwards."""
+    index = int(event.key.part) - 1
+    task = state.tasks[index]
+    passed = all(each.passed for each in event.also)
+    done_before = passed and any(each.red_before for each in event.also)
+    return with_task(state, index, replace(task, tried=task.start, is_red=not passed, done_before=done_before))
 
 
 def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
@@ -91,10 +114,9 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     )
     if outcome.ending in _PASSED:
         return advanced(_made(state, index, task, outcome))
-    # What is to bring the work of another in has not done so by leaving everything as it is.
-    if _did_nothing(outcome) and task.plan.verify and task.origin not in ("conflict", "red"):
-        # Now it is its own maker who says so: if that is not true, it was an attempt.
-        return advanced(_aboard(state, index, replace(task, claims=True, outside="")))
+    if _did_nothing(outcome) and task.origin == "plan" and task.plan.verify and not task.is_red:
+        state = with_task(state, index, replace(task, standing=TaskStanding.IDLE))
+        return advanced(replace(state, idle=(*state.idle, index)))
     if task.over:
         task = replace(task, before=task.before + 1)
     state = with_task(state, index, task)
@@ -115,7 +137,7 @@ def _taken_away(state: WorkflowState, index: int) -> WorkflowState:
 
 
 def _did_nothing(outcome: Outcome) -> bool:
-    """Its maker left everything as it was: an earlier task may have done it."""
+    """Its maker left the product as it was."""
     return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
 
 
@@ -125,6 +147,7 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
         written=outcome.written,
+        as_it_is=outcome.commit == task.start,
     )
     state = replace(
         state,
@@ -152,7 +175,7 @@ def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> Wor
         same=task.same + 1 if marks == task.marks else 1,
         marks=marks,
         failures=found,
-        claims=False,
+        as_it_is=False,
     )
     state = replace(with_task(state, index, task), failures=state.failures + 1)
     if task.same > state.worst or task.id == state.worst_task:
@@ -215,7 +238,7 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     task = state.tasks[index]
     if broken := broken_rules(state, event):
         why, found = "; ".join(broken), faults_of(event)
-        state = _not_so(state, found, why) if task.claims else _reworked(state, found, why)
+        state = _not_so(state, found, why) if task.as_it_is else _reworked(state, found, why)
         return stopped(state, Stopped.MUST_NOT, *broken)
     if event.held and event.lands == state.course.lands:  # all that would land has landed
         event = replace(event, nothing_else=True)
@@ -230,8 +253,8 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
     index = state.train[0]
     task = state.tasks[index]
     match said:
-        case Passed() if task.claims:
-            return _done(_shown_done(state, index), index)
+        case Passed() if task.as_it_is:
+            return _done(_done_as_it_is(state, index), index)
         case Passed():
             return replace(state, passed=True)
         case Waits() if (approved := covered(state, task)) is not None:
@@ -242,24 +265,26 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
             state = calmed(state)
             found = (rejection(said.gate),) if isinstance(said, Rejected) else said.faults
             why = f"on the merged tree these fail: {names_of_faults(event, found)}"
-            return advanced(_not_so(state, found, why)) if task.claims else sent_back(state, found, why)
+            return advanced(_not_so(state, found, why)) if task.as_it_is else sent_back(state, found, why)
         case _:
             assert_never(said)
 
 
 def _not_so(state: WorkflowState, found: tuple[Finding, ...], why: str) -> WorkflowState:
-    """Nothing shows that it is done already."""
+    """It is not done as it is: its maker works on it next."""
     index = state.train[0]
+    state = _next(with_task(state, index, replace(state.tasks[index], why=why, done_before=False)))
+    return _failed(given_up(state, index) if state.tasks[index].over else state, index, found)
+
+
+def _done_as_it_is(state: WorkflowState, index: int) -> WorkflowState:
     task = state.tasks[index]
-    outside = f"{task.outside}{NOT_SO}{why}" if task.outside else ""
-    state = _next(with_task(state, index, replace(task, why=why, outside=outside, claims=False)))
-    # Somebody else's word is no attempt of the task's own.
-    return made_ready(state, index) if task.outside else _failed(state, index, found)
-
-
-def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
-    remark = f"{state.tasks[index].id} was done already: its command and the checks pass as it is."
-    return replace(_promised(state, index), remarks=(*state.remarks, remark))
+    how = (
+        "was done by an earlier task: its command failed where the workflow started and passes now"
+        if task.done_before
+        else "counts as done by a person's word: nothing was changed for it"
+    )
+    return replace(_promised(state, index), remarks=(*state.remarks, f"{task.id} {how}."))
 
 
 def _promised(state: WorkflowState, index: int) -> WorkflowState:
@@ -317,6 +342,7 @@ def _reworked(state: WorkflowState, found: tuple[Finding, ...], why: str, origin
         wave=task.wave,
         origin=origin,
         start=merged,
+        began=task.began or task.start,
         made_on=state.whole if merged else NO_COMMIT,
         same=task.same + 1 if marks == task.marks and task.origin == origin else 1,
         marks=marks,

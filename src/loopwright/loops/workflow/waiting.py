@@ -23,6 +23,7 @@ _STANDS = {
     TaskStanding.COUNSEL: "stuck, the panel is asked before the next attempt",
     TaskStanding.MADE: "made, and has still to land",
     TaskStanding.MERGING: "brought in by another task",
+    TaskStanding.IDLE: "not shown to be done",
     TaskStanding.PENDING: "not begun",
 }
 
@@ -73,6 +74,9 @@ def _why(state: WorkflowState, index: int) -> _Held | None:
             other = state.tasks[task.instead].id if task.instead is not None else "another task"
             brings = f"{other} brings it in"
             return _Held("in conflict", brings, f"does not go together with what has landed: {brings}")
+        case TaskStanding.IDLE:
+            asked = "nothing shows that it is done: you are asked when the others are"
+            return _Held("waits", "for you", f"was left as it is by its maker, and {asked}")
         case TaskStanding.RUNNING | TaskStanding.DONE:
             return None
         case _:

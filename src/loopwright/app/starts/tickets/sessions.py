@@ -15,7 +15,7 @@ from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, w
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden, UsageError
 from loopwright.kernel.model import Commit, LoopId
-from loopwright.kernel.trust import TaskKind, Trust
+from loopwright.kernel.trust import Trust
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.files import ACTIVE
 from loopwright.loops.tickets.limits import TicketLimits
@@ -36,7 +36,7 @@ class TicketRequest:
     budget: float | None = None
     allow: tuple[str, ...] = ()  # patterns under which tests may be changed
     keeps_behaviour: bool = False
-    about: TaskKind = ""
+    about: str = ""
 
 
 async def sessions(project: Project) -> tuple[View, ...]:
@@ -77,7 +77,8 @@ def plan_session(
         creators=(CREATOR,) if played else tuple(agent.name for agent in settings.agents_for(CREATOR)),
         critics=critics,
         judge=JUDGE in played if played else bool(settings.agents_for(JUDGE)),
-        trust=Trust(allow=request.allow, in_force=True, keeps_behaviour=request.keeps_behaviour, about=request.about),
+        trust=Trust(allow=request.allow, in_force=True, keeps_behaviour=request.keeps_behaviour),
+        about=request.about,
     )
 
 

@@ -15,7 +15,7 @@ from loopwright.app.starts.door import Start
 from loopwright.app.starts.workflow.inner import INNER, child_of, roles_needed
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
 from loopwright.errors import AlreadyRunning, NeedsPerson, UsageError
-from loopwright.kernel.trust import TaskKind, Trust
+from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.scoring import ShapeChoice
@@ -35,7 +35,7 @@ class WorkflowRequest:
     shape: str = ""
     allow: tuple[str, ...] = ()  # patterns under which tests may be changed
     keeps_behaviour: bool = False
-    about: TaskKind = ""
+    about: str = ""
     recalled: tuple[Recalled, ...] = ()
     attended: bool = False
     list_id: str = ""
@@ -107,7 +107,7 @@ def params_of(
         list_id=asked.list_id,
         list_shift=asked.list_shift,
         session_only=asked.session_only,
-        trust=Trust(allow=asked.allow, in_force=True, keeps_behaviour=asked.keeps_behaviour, about=asked.about),
+        trust=Trust(allow=asked.allow, in_force=True, keeps_behaviour=asked.keeps_behaviour),
         taken_over=asked.taken_over,
         shape_stays_near=True,
         keeps_grants=True,
