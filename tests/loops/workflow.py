@@ -21,7 +21,6 @@ from loopwright.kernel.events import (
     Integrated,
     IntegrationRefused,
     LoopEnded,
-    StateEdited,
 )
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
@@ -198,6 +197,12 @@ def checked(*, red: tuple[Finding, ...] = (), unmet: tuple[str, ...] = (), **fac
 GREEN = checked()
 
 
+def tried(number: int, *, passed: bool = False, red_before: bool | None = None) -> At:
+    """What the command of a task says before anybody works on it."""
+    also = (CheckResult(name=f"T-{number:03d}", passed=passed, red_before=red_before),)
+    return At("start", ChecksReported(key=NO_KEY, tree=Tree("t"), results=(), also=also), str(number))
+
+
 def landed(commit: str = "tip") -> Integrated:
     return Integrated(key=NO_KEY, branch="loop/1", commit=Commit(commit), landed=Commit(commit))
 
@@ -233,15 +238,11 @@ RED_MERGE = IntegrationRefused(
 CLEANED = CleanedUp(key=NO_KEY)
 CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 
-# --- what people say, and what others write -------------------------------------------------------------------------
+# --- what people say ------------------------------------------------------------------------------------------------
 
 
 def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False, allow: tuple[str, ...] = ()) -> Answered:
     return Answered(key=NO_KEY, choice=choice, count=count, text=text, merge=merge, allow=allow)
-
-
-def edits(number: int, value: str, by: str = "ann") -> StateEdited:
-    return StateEdited(subject=f"T-{number:03d}", value=value, by=by)
 
 
 # --- playing --------------------------------------------------------------------------------------------------------
@@ -255,19 +256,38 @@ def params(**given: Any) -> WorkflowParams:  # noqa: ANN401 - the fields of the 
 
 
 def workflow(**given: Any) -> WorkflowState:  # noqa: ANN401 - as `params`
-    return WORKFLOW.start(params(**given))
+    return play(WORKFLOW.start(params(**given)))
 
 
 def planned(*tasks: dict[str, object], of: tuple[int, int, int, int, int] = TOOL, **given: Any) -> WorkflowState:  # noqa: ANN401 - as `params`
     """At work on these tasks; by default one that runs through."""
     cast = ("scorer", "planner", *given.pop("also_cast", ()))
-    return play(workflow(cast=cast, **given), scores(of), SAID, plans(*(tasks or (task(1),))))
+    return play(untried(*tasks, of=of, cast=cast, **given))
+
+
+def untried(*tasks: dict[str, object], of: tuple[int, int, int, int, int] = TOOL, **given: Any) -> WorkflowState:  # noqa: ANN401 - as `params`
+    """As `planned`, before the command of any task was run."""
+    return play_each(workflow(**given), scores(of), SAID, plans(*(tasks or (task(1),))))
 
 
 def play(state: WorkflowState, *letters: Letter) -> WorkflowState:
-    """The state after each letter has answered what is wanted then."""
+    """The state after each letter has answered what is wanted then. Commands are red where their tasks start."""
+    for letter in letters:
+        state = _all_tried(taken(WORKFLOW, state, keyed(state, letter)))
+    return _all_tried(state)
+
+
+def play_each(state: WorkflowState, *letters: Letter) -> WorkflowState:
+    """As `play`, where the letters also tell what commands say before the work starts."""
     for letter in letters:
         state = taken(WORKFLOW, state, keyed(state, letter))
+    return state
+
+
+def _all_tried(state: WorkflowState) -> WorkflowState:
+    for action in WORKFLOW.decide(state):
+        if action.key.step == "start":
+            state = taken(WORKFLOW, state, with_key(tried(int(action.key.part)).event, action.key))
     return state
 
 

@@ -353,7 +353,9 @@ COMMENTED: dict[str, str | None] = {"a.py": 'def one():\n    """One."""\n    ret
     ],
 )
 def test_comments_formatting_and_texts_leave_the_product_the_same(
-    tmp_path: Path, files: dict[str, str | None], same: bool
+    tmp_path: Path,
+    files: dict[str, str | None],
+    same: bool,  # noqa: FBT001 - a parameter of a test
 ) -> None:
     async def story() -> None:
         here = made(tmp_path)

@@ -16,7 +16,7 @@ from loopwright.loops.kind import Noted, TaskListing
 from loopwright.loops.task_file import TaskFile, TaskMetadata
 from loopwright.loops.workflow import closing, files, listing
 from loopwright.loops.workflow.past import folded
-from loopwright.loops.workflow.shape import WorkShape
+from loopwright.loops.workflow.shape import ShapeCriterion, WorkShape
 from loopwright.loops.workflow.shape_text import read_shape_page
 from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
@@ -110,7 +110,9 @@ def test_reviews_and_criteria_are_told_with_their_moments() -> None:
     assert data["started_at"] == "2026-02-05T10:00:00Z"
     status = data["criteriaStatus"]
     assert isinstance(status, dict)
-    assert [each["met"] for each in status.values()] == [True] * len(status)
+    assert [(each["met"], each["verification"]) for each in status.values()] == [
+        (False, "no command of its own: not shown, only reviewers looked at it")
+    ]
 
 
 def test_a_task_that_is_under_way_is_assigned_and_one_that_waits_says_for_whom() -> None:
@@ -154,31 +156,46 @@ def test_the_end_has_the_block_and_the_card() -> None:
     assert "<loop-complete>" in page(finished(), "complete")
 
 
-def test_a_criterion_with_a_command_is_met_by_that_and_one_without_by_all_that_judges() -> None:
-    state = finished().state
+def test_a_criterion_is_met_by_its_command_or_by_the_checks_and_otherwise_not_shown() -> None:
+    told = with_criteria(finished(), "It adds", "All tests pass", "Coverage is above 80 %")
+    state = told.state
     assert state.shape is not None
-    by_command = replace(state.shape.criteria[0], command=("make", "it"))
-    own = replace(state, shape=replace(state.shape, criteria=(by_command, *state.shape.criteria)))
-    unmet, rest = files.evidence(own)[0], files.evidence(own)[1]
-    assert (unmet.met, unmet.verification, rest.met) == (False, "", True)
-    assert "no command of its own" in rest.verification
-    met = files.evidence(replace(own, met=("criterion-1",)))[0]
-    assert (met.met, met.verification) == (True, by_command.type)
-    assert files.evidence(replace(own, shape=None)) == ()
-    assert [each.met for each in files.evidence(replace(own, shipped=""))] == [False] * len(
-        own.shape.criteria if own.shape else ()
-    )
+    first, *rest = state.shape.criteria
+    by_command = replace(first, type="execution output", command=("make", "it"))
+    state = replace(state, shape=replace(state.shape, criteria=(by_command, *rest)))
+    unmet, checks, number = files.evidence(state)
+    assert (unmet.met, unmet.verification) == (False, "")
+    assert (checks.met, checks.verification) == (True, "no command of its own: all checks (test) passed")
+    assert (number.met, number.type) == (False, "code review")
+    assert number.verification == "no command of its own: not shown, only reviewers looked at it"
+    green = files.evidence(replace(state, met=("criterion-1",)))[0]
+    assert (green.met, green.verification) == (True, "execution output: it passed before the work started, too")
+    met = files.evidence(replace(state, met=("criterion-1",), shown=("criterion-1",)))[0]
+    assert (met.met, met.verification) == (True, "execution output")
+    assert files.evidence(replace(state, shape=None)) == ()
+    assert [each.met for each in files.evidence(replace(state, shipped=""))] == [False] * 3
+
+
+def test_what_the_page_says_of_a_criterion_is_not_read_back_as_its_text() -> None:
+    told = with_criteria(finished(), "It adds")
+    shape = told.state.shape
+    assert shape is not None
+    criteria = (replace(shape.criteria[0], type="execution output", command=("make", "it")),)
+    state = replace(told.state, shape=replace(shape, criteria=criteria), met=("criterion-1",))
+    read = read_shape_page(files.render(replace(told, state=state).scene("complete"))[".loop/shape/SHAPE.md"] or "")
+    assert isinstance(read, WorkShape)
+    assert read.criteria == criteria
 
 
 def with_criteria(told: Story, *texts: str) -> Story:
     shape = told.state.shape
     assert shape is not None
-    criteria = tuple(replace(shape.criteria[0], text=text, command=()) for text in texts)
+    criteria = tuple(ShapeCriterion(text).as_seen() for text in texts)
     return replace(told, state=replace(told.state, shape=replace(shape, criteria=criteria)))
 
 
 def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
-    told = with_criteria(finished(), "It works", "It is merged into main", "It is deployed")
+    told = with_criteria(finished(), "The tests pass", "It is merged into main", "It is deployed")
     works, merged, deployed = files.evidence(told.state)
     assert (works.met, merged.met, deployed.met) == (True, False, False)
     unseen = "no command of its own, and nothing here saw that anything was"
@@ -188,7 +205,11 @@ def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
     assert f"- [ ] criterion-2: It is merged into main ({unseen} merged)\n" in page
     read = read_shape_page(page)
     assert isinstance(read, WorkShape)
-    assert [each.text for each in read.criteria] == ["It works", "It is merged into main", "It is deployed"]
+    assert [each.text for each in read.criteria] == [
+        "The tests pass",
+        "It is merged into main",
+        "It is deployed",
+    ]
     assert "**Criteria:** 1 of 3 met" in (made[".loop/evidence/verification.md"] or "")
     status: Any = state_of(told, "complete")["criteriaStatus"]
     assert status == json.loads(made[".loop/evidence/criteria.json"] or "")["criteriaStatus"]
@@ -210,9 +231,9 @@ def test_what_a_person_accepted_and_merged_is_merged_and_nothing_more() -> None:
 
 
 def test_who_cancels_instead_of_landing_is_not_told_that_it_was_merged() -> None:
-    told = with_criteria(finished(), "It works", "It is merged")
+    told = with_criteria(finished(), "The tests pass", "It is merged")
     said = closing.report(told.state, Outcome(ending=Ending.CANCELLED), "$0.00")
-    assert said[-3:] == ("Criteria: 1 of 2 met", "  ✓ It works", "  ✗ It is merged")
+    assert said[-3:] == ("Criteria: 1 of 2 met", "  ✓ The tests pass", "  ✗ It is merged")
 
 
 # --- what was learned -------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def scored(request: str) -> str:
 
 
 def shaped(request: str) -> str:
-    shape = shape_of(request, (), ("test",))
+    shape = shape_of(request, ())
     hold = [f"{criterion_name(index)}: {each.text}" for index, each in enumerate(shape.criteria, start=1)]
     rules = [f"{must_not_name(index)}: {each.text} ({each.seen})" for index, each in enumerate(shape.must_not, start=1)]
     return "\n".join([*hold, *rules, ""])

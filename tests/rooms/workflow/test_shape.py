@@ -52,15 +52,14 @@ def by_reviewers(index: int) -> str:
 
 
 def test_a_request_says_what_must_hold_and_what_must_not_happen() -> None:
-    verified = {"type": "execution output", "checks": ("test", "lint")}
-    assert shape_of(REQUEST, ("which?\n→ It should be quick; never retry.",), ("test", "lint")) == WorkShape(
+    assert shape_of(REQUEST, ("which?\n→ It should be quick; never retry.",)) == WorkShape(
         criteria=(
-            ShapeCriterion("It has to reject expired tokens.", **verified),  # type: ignore[arg-type]
-            ShapeCriterion("a valid token passes", **verified),  # type: ignore[arg-type]
-            ShapeCriterion("It is small.", **verified),  # type: ignore[arg-type]
-            ShapeCriterion("It is quiet", **verified),  # type: ignore[arg-type]
-            ShapeCriterion("Nobody must ever need it.", **verified),  # type: ignore[arg-type]
-            ShapeCriterion("It should be quick", **verified),  # type: ignore[arg-type]
+            ShapeCriterion("It has to reject expired tokens.", type="code review"),
+            ShapeCriterion("a valid token passes", type="code review"),
+            ShapeCriterion("It is small.", type="code review"),
+            ShapeCriterion("It is quiet", type="code review"),
+            ShapeCriterion("Nobody must ever need it.", type="code review"),
+            ShapeCriterion("It should be quick", type="code review"),
         ),
         must_not=(
             MustNot("without changing the public API", seen=by_reviewers(1)),
@@ -76,7 +75,7 @@ HELPER = "Add a whole helper. The tests should pass."
 
 
 def criteria_of(request_text: str, *answers: str) -> list[str]:
-    return [each.text for each in shape_of(request_text, answers, ("test",)).criteria]
+    return [each.text for each in shape_of(request_text, answers).criteria]
 
 
 def test_what_the_loops_own_questions_were_answered_with_has_to_hold() -> None:
@@ -84,7 +83,7 @@ def test_what_the_loops_own_questions_were_answered_with_has_to_hold() -> None:
         "1: p/whole.py; 2: it is done when the branch is merged; 3: no new dependencies;"
         " 4: coverage of p/whole.py is above 90 %;5: whole(1) is 2"
     )
-    shape = shape_of(HELPER, (f"Which files?\n→ {said}",), ("test",))
+    shape = shape_of(HELPER, (f"Which files?\n→ {said}",))
     assert [each.text for each in shape.criteria] == [
         "The tests should pass.",
         "it is done when the branch is merged",
@@ -147,12 +146,33 @@ def test_when_it_is_done_is_a_criterion_and_checks_alone_never_stand_for_the_wor
         ("```\ncode\n```", "The request is fulfilled"),
     ],
 )
-def test_there_is_always_a_criterion_and_without_checks_only_reviewers_see_it(
+def test_there_is_always_a_criterion_and_without_a_command_only_reviewers_see_it(
     request_text: str, criterion: str
 ) -> None:
-    shape = shape_of(request_text, (), ())
+    shape = shape_of(request_text, ())
     assert shape.criteria == (ShapeCriterion(criterion, type="code review"),)
     assert (shape.must_not, shape_problems(shape)) == (ENGINE_RULES, ())
+
+
+@pytest.mark.parametrize(
+    ("criterion", "measured"),
+    [
+        ("All tests pass", True),
+        ("The existing unit tests still pass.", True),
+        ("Done when the test suite is green", True),
+        ("It is done once all checks pass.", True),
+        ("All tests pass and coverage is above 80 %", False),
+        ("Coverage is above 80 %", False),
+        ("The tests of the parser are readable", False),
+    ],
+)
+def test_a_criterion_without_a_command_is_measured_only_if_it_says_that_the_checks_pass(
+    criterion: str,
+    measured: bool,  # noqa: FBT001 - a parameter of a test
+) -> None:
+    (seen,) = shape_of(f"- {criterion}", ()).criteria[-1:]
+    assert (seen.text, seen.is_measured) == (criterion, measured)
+    assert seen.type == ("execution output" if measured else "code review")
 
 
 @pytest.mark.parametrize(
@@ -170,12 +190,12 @@ def test_there_is_always_a_criterion_and_without_checks_only_reviewers_see_it(
     ],
 )
 def test_what_forbids_and_what_only_looks_like_it(sentence: str, rules: tuple[str, ...]) -> None:
-    assert tuple(rule.text for rule in shape_of(sentence, (), ()).must_not[:-2]) == rules
+    assert tuple(rule.text for rule in shape_of(sentence, ()).must_not[:-2]) == rules
 
 
 @given(texts)
 def test_whatever_is_asked_for_has_a_shape_work_can_begin_on(request_text: str) -> None:
-    shape = shape_of(request_text, (request_text,), ("test",))
+    shape = shape_of(request_text, (request_text,))
     assert shape_problems(shape) == ()
     assert bars_completion(shape) == ()
 
@@ -246,7 +266,7 @@ def test_what_a_shaper_gave_is_taken_with_its_verification() -> None:
         criteria=(
             ShapeCriterion("Rejects expired tokens", command=("pytest", "-k", "a")),
             ShapeCriterion("Is fast", type="measurement"),
-            ShapeCriterion("Is clean"),
+            ShapeCriterion("Is clean", type="code review"),
         ),
         must_not=(MustNot("The API changes"), MustNot("It logs", command=("grep", "-q", "x"))),
         aspects=("Auth",),
@@ -257,7 +277,9 @@ def test_what_a_shaper_gave_is_taken_with_its_verification() -> None:
 
 def test_aspects_that_no_shaper_names_are_found_in_the_criteria() -> None:
     assert read_shape(saying(shape={"criteria": ["The login is fast"]})) == WorkShape(
-        criteria=(ShapeCriterion("The login is fast"),), must_not=(), aspects=("Auth", "Performance")
+        criteria=(ShapeCriterion("The login is fast", type="code review"),),
+        must_not=(),
+        aspects=("Auth", "Performance"),
     )
 
 
@@ -313,8 +335,8 @@ def test_the_page_shows_the_shape(golden: Callable[[str, str], None]) -> None:
     shape = WorkShape(
         criteria=(
             ShapeCriterion("An expired token is rejected", command=("pytest", "-k", "a|b")),
-            ShapeCriterion("All tests pass", checks=("test", "lint")),
-            ShapeCriterion("The build is clean"),
+            ShapeCriterion("All tests pass"),
+            ShapeCriterion("The build is clean").as_seen(),
             ShapeCriterion("The code reads well", type="code review"),
             ShapeCriterion("Nobody uses the old name", type="assumption"),
         ),
@@ -346,7 +368,7 @@ FORGED = re.compile(r"^(?:#{1,2} .*|- \[x\].*|```.*|~~~.*)$", re.MULTILINE)
 def test_nothing_that_somebody_wrote_forges_a_part_of_the_page(said: str) -> None:
     tricky = f"a\n# {said}\n- [x] {said}|{said}"
     shape = WorkShape(
-        criteria=(ShapeCriterion(tricky, type=tricky, command=(tricky,)), ShapeCriterion(tricky, checks=(tricky,))),
+        criteria=(ShapeCriterion(tricky, type=tricky, command=(tricky,)), ShapeCriterion(tricky)),
         must_not=(MustNot(tricky, command=(tricky,)), MustNot(tricky, seen=tricky)),
         aspects=(tricky,),
         decisions=(tricky,),

@@ -15,7 +15,7 @@ FACTS = ShapeFacts(title="Validate tokens", spec=7, fit=35, reasons=("goal 2/2: 
 OURS = WorkShape(
     criteria=(
         ShapeCriterion("Expired *tokens* are refused (all of them)", command=("pytest", "-k", "a|b", "x\\y", "_")),
-        ShapeCriterion("The API stays"),
+        ShapeCriterion("The API stays", type="code review"),
         ShapeCriterion("It reads well", type="code review"),
     ),
     must_not=(MustNot("A `token` is logged", command=("./no-token", "a (b)")), *ENGINE_RULES),
@@ -100,7 +100,7 @@ def test_lists_in_code_blocks_gather_what_the_aspects_say() -> None:
     assert isinstance(found, WorkShape)
     assert found.criteria == (
         ShapeCriterion("Empty state renders", command=("grep", "empty-state\\|no-data", "src/a.tsx")),
-        ShapeCriterion("POST returns 201"),
+        ShapeCriterion("POST returns 201", type="code review"),
         ShapeCriterion("All tests pass", command=("npm", "test")),
         ShapeCriterion("It is quick", type="measurement", command=("./quick",)),
     )
@@ -128,7 +128,7 @@ def test_bullets_and_a_table_say_it_too() -> None:
 def test_what_is_no_plain_command_is_not_run(command: str) -> None:
     found = read_shape_page(f"# Criteria\n- a\n# Verification\n| criterion | command |\n|---|---|\n| a | {command} |\n")
     assert isinstance(found, WorkShape)
-    assert (found.criteria, len(found.decisions)) == ((ShapeCriterion("a"),), 1)
+    assert (found.criteria, len(found.decisions)) == ((ShapeCriterion("a", type="code review"),), 1)
 
 
 @pytest.mark.parametrize(

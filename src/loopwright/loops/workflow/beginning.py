@@ -43,7 +43,7 @@ def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
     state = replace(state, remarks=tuple(_remarks(found)))
     if not found.tasks:
         return _without_tasks(state, found)
-    shape = found.shape or shape_of(state.plan.request, (), state.plan.checks)
+    shape = found.shape or shape_of(state.plan.request, ())
     state = laid_out(replace(state, shape=shape), found.tasks, waves_of(found.tasks))
     return advanced(c.entered(state, WorkflowPhase.EXECUTE))
 

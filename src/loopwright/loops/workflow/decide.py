@@ -22,6 +22,8 @@ from loopwright.loops.workflow.making import (
 )
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
+from loopwright.loops.workflow.ship import Ship, verdict_of
+from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     Viewing,
     WorkflowPhase,
@@ -339,7 +341,8 @@ def _ship(state: WorkflowState) -> tuple[Action, ...]:
         needs_verdict=True,
         why="the thorough review and every command have passed",
     )
-    return _role_or_rule(state, "gate", run, "the thorough review and every command have passed: SHIP")
+    word = verdict_of(Ship(), verified_by(state))
+    return _role_or_rule(state, "gate", run, f"the thorough review and every command have passed: {word}")
 
 
 def _cancel(state: WorkflowState) -> tuple[Action, ...]:

@@ -19,6 +19,7 @@ from loopwright.kernel.wording import counted
 
 NOTHING_KNOWN = "n/a"
 UNCOMMANDED = "no command of its own"
+GREEN_BEFORE = "it passed before the work started, too"
 MERGED = "merged"
 # A merged tree is what the checks ran on; what is deployed or released nothing here has seen, whatever stands after it.
 _AFTERWARDS = re.compile(

@@ -14,7 +14,7 @@ from loopwright.loops.course import Station
 from loopwright.loops.kind import Files, Noted, Scene
 from loopwright.loops.workflow.completion import ShipCard, render_complete
 from loopwright.loops.workflow.evidence import (
-    MERGED,
+    GREEN_BEFORE,
     UNCOMMANDED,
     CriterionEvidence,
     CriterionStatus,
@@ -29,6 +29,7 @@ from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, TaskSt
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import ShapeCriterion, criterion_name
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
+from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     TaskStanding,
     WorkflowPhase,
@@ -290,37 +291,42 @@ def _met(state: WorkflowState) -> dict[str, CriterionStatus]:
 
 
 def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
-    """A criterion with a command of its own is met when that passed; the others when all that judges has, unless they
-    wait for what comes after that."""
+    """A criterion is met when its own command passed; without one when it says no more than that the checks pass, or
+    that the work is merged. Anything else is not shown."""
     return tuple(
-        _of_command(state, each, criterion_name(index)) if each.command else _of_all_that_judges(state, each)
+        _of_command(state, each, criterion_name(index)) if each.command else _without_command(state, each)
         for index, each in enumerate(state.shape.criteria if state.shape else (), start=1)
     )
 
 
 def _of_command(state: WorkflowState, criterion: ShapeCriterion, name: str) -> CriterionEvidence:
     met = name in state.met
-    said = criterion.type if met else ""
+    said = criterion.type if name in state.shown else f"{criterion.type}: {GREEN_BEFORE}"
     return CriterionEvidence(
-        criterion=criterion.text, type=criterion.type, command=criterion.command, met=met, verification=said
+        criterion=criterion.text,
+        type=criterion.type,
+        command=criterion.command,
+        met=met,
+        verification=said if met else "",
     )
 
 
-def _of_all_that_judges(state: WorkflowState, criterion: ShapeCriterion) -> CriterionEvidence:
-    """Nothing measured just this. A merge is the only thing after the work that is done, and seen, here."""
+def _without_command(state: WorkflowState, criterion: ShapeCriterion) -> CriterionEvidence:
+    """A merge is the only thing after the work that is done, and seen, here."""
     word, into = comes_after(criterion.text), _merged_into(state)
     judged = bool(state.shipped) and state.shipped != "RESEARCH"
-    is_merged = word == MERGED and bool(into) and (judged or is_only_the_merge(criterion.text))
-    checks = ", ".join(state.plan.checks) or "none"
+    is_merged = bool(into) and is_only_the_merge(criterion.text)
+    met = is_merged or (judged and criterion.is_measured)
     if is_merged:
         said = f"{UNCOMMANDED}: merged into {into}"
     elif not judged:
         said = ""
+    elif met:
+        said = f"{UNCOMMANDED}: all checks ({', '.join(state.plan.checks) or 'none'}) passed"
     elif word:
         said = f"{UNCOMMANDED}, and nothing here saw that anything was {word}"
     else:
-        said = f"{UNCOMMANDED}: all checks ({checks}) and the thorough review passed"
-    met = is_merged or (judged and not word)
+        said = f"{UNCOMMANDED}: not shown, only reviewers looked at it"
     return CriterionEvidence(criterion=criterion.text, type=criterion.type, met=met, verification=said)
 
 
@@ -338,7 +344,7 @@ def complete(state: WorkflowState) -> str:
     ship = state.ship
     card = ShipCard(
         verdict=state.shipped or "SHIP",  # type: ignore[arg-type]  # one of the three words
-        verified="execution output",
+        verified=verified_by(state),
         done=state.done,
         total=len(state.tasks),
         confidence=ship.confidence if ship else None,

@@ -86,7 +86,7 @@ def shaped(state: WorkflowState, event: FromRole) -> WorkflowState:
         return _with_shape(state, with_engine_rules(found))
     if told:
         state = remarked(state, f"The shaper gave no usable shape ({told}): it was made by rule.")
-    return _with_shape(state, shape_of(state.plan.request, state.course.answers, state.plan.checks))
+    return _with_shape(state, shape_of(state.plan.request, state.course.answers))
 
 
 def _shape_of(state: WorkflowState, event: FromRole) -> WorkShape | str:

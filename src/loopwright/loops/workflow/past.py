@@ -22,6 +22,7 @@ from loopwright.loops.workflow.learnings import (
     file_of,
     learning_data,
 )
+from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     Stopped,
     TaskStanding,
@@ -197,7 +198,7 @@ def _completed(event: Logged, state: WorkflowState, ts: str) -> tuple[Learning, 
             spec_score=spec_of(state),
             fit_score=fit_of(state),
             shape_chosen=choice_of(state).value,
-            verification_type="execution output",
+            verification_type=verified_by(state),
             outcome=event.outcome.ending.value,
             failure_pattern="verification-gap" if failed else None,
             root_cause=cause,

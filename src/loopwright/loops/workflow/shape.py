@@ -33,6 +33,13 @@ _MUST_HOLD = re.compile(
 _DONE_WHEN = re.compile(
     r"(?:it(?:\sis|['\u2019]s)\s)?(?:done|finished|complete|ready|over)\s(?:when|once)\b", re.IGNORECASE
 )
+_ONLY_CHECKS = re.compile(
+    r"(?:it(?:\sis|['\u2019]s)\sdone\s(?:when|once)\s|done\s(?:when|once)\s)?"
+    r"(?:(?:all|the|every|existing|old|new|other|unit|project['\u2019]s)\s+)*(?:tests?|checks?|(?:test\s+)?suite)\s+"
+    r"(?:(?:still|must|should|have\s+to|has\s+to|of\s+the\s+project)\s+)*"
+    r"(?:pass(?:es)?|(?:is|are|be|stays?)\s+green)\.?",
+    re.IGNORECASE,
+)
 _CHECKS_PASS = re.compile(r"\b(?:tests?|checks?|suite)\b[^.,;]{0,40}\b(?:pass(?:es)?|green)\b", re.IGNORECASE)
 
 
@@ -48,13 +55,20 @@ class MustNot:
 
 @dataclass(frozen=True, slots=True)
 class ShapeCriterion:
-    """Without a command of its own it is verified by `checks`, the project's by name, or all of them."""
+    """Without a command of its own only reviewers see it, unless it says no more than that the checks pass."""
 
     text: str
     _: KW_ONLY
     type: str = EXECUTION
     command: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
+
+    @property
+    def is_measured(self) -> bool:
+        return bool(self.command) or _ONLY_CHECKS.fullmatch(" ".join(self.text.split())) is not None
+
+    def as_seen(self) -> ShapeCriterion:
+        """Return it with a type that its verification has: nothing is executed for what nothing measures."""
+        return self if self.type != EXECUTION or self.is_measured else replace(self, type=CODE_REVIEW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +150,8 @@ def bars_completion(shape: WorkShape) -> tuple[str, ...]:
 # --- without a shaper ----------------------------------------------------------------------------
 
 
-def shape_of(request: str, answers: tuple[str, ...], checks: tuple[str, ...]) -> WorkShape:
-    """What the request itself says must hold and must not happen, verified by the checks that there are."""
+def shape_of(request: str, answers: tuple[str, ...]) -> WorkShape:
+    """What the request itself says must hold and must not happen."""
     said = "\n\n".join([request, *map(answered, answers)])[:MOST_READ]
     all_said = sentences(said)
     rules = _once(rule for each in all_said if (rule := forbidden(each)))
@@ -146,10 +160,9 @@ def shape_of(request: str, answers: tuple[str, ...], checks: tuple[str, ...]) ->
     if hold and all(map(_says_nothing_of_it, hold)):
         hold = _once((_subject(request), *hold))
     criteria = hold or (_title(request),)
-    verified = EXECUTION if checks else CODE_REVIEW
     return with_engine_rules(
         WorkShape(
-            criteria=tuple(ShapeCriterion(each, type=verified, checks=checks) for each in criteria),
+            criteria=tuple(ShapeCriterion(each).as_seen() for each in criteria),
             must_not=(*(MustNot(rule) for rule in rules), *ENGINE_RULES),
             aspects=aspects_of(said),
         )
@@ -273,4 +286,4 @@ def _with_verification(texts: tuple[str, ...], rows: list[Mapping[str, Any]]) ->
             return Problem(f"shape.verification[{index}].criterion: no criterion is {named!r}; use one of criteria")
         command = tuple(row.get("command", ()))
         criteria[place] = replace(criteria[place], type=row.get("type", EXECUTION), command=command)
-    return tuple(criteria)
+    return tuple(each.as_seen() for each in criteria)

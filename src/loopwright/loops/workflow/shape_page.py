@@ -11,7 +11,6 @@ from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.reading import LONGEST
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import (
-    EXECUTION,
     MustNot,
     ShapeCriterion,
     WorkShape,
@@ -89,9 +88,7 @@ def _verification(shape: WorkShape) -> tuple[str, ...]:
 def _verified_by(criterion: ShapeCriterion) -> str:
     if criterion.command:
         return _command(criterion.command).replace("|", "\\|")
-    if criterion.type != EXECUTION:
-        return "none"
-    return _cell(f"checks: {', '.join(criterion.checks)}") if criterion.checks else "all checks"
+    return "all checks" if criterion.is_measured else "none"
 
 
 def _command(argv: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from loopwright.kernel.model import AgentReport
-from loopwright.loops.workflow.evidence import UNCOMMANDED
+from loopwright.loops.workflow.evidence import GREEN_BEFORE, UNCOMMANDED
 from loopwright.loops.workflow.reading import argv_of
 from loopwright.loops.workflow.shape import (
     TYPES,
@@ -35,6 +35,7 @@ _CLOSING = re.compile(r"`{3,}|~{3,}")
 _BULLET = re.compile(r"\s*(?:[-*+•□]|\d{1,3}[.)])\s+(?:\[[ xX]?\]\s+)?(?P<text>\S.*)")
 _CRITERION = re.compile(r"criterion-\d+: ")
 _UNCOMMANDED = re.compile(rf" \({UNCOMMANDED}[:,] ")
+_TYPED = re.compile(rf" \((?:{'|'.join(TYPES)})(?:: {GREEN_BEFORE})?\)$")
 _NUMBERED = re.compile(r"^mustNot-\d+: ")
 _SEEN = " (seen by "
 _ITS_COMMAND = re.compile(r"its command, which fails then: (?P<argv>\[.*\])")
@@ -159,7 +160,7 @@ def _criterion(text: str) -> str:
 def _without_its_type(text: str) -> str:
     if text.endswith(")") and (found := _UNCOMMANDED.search(text)):
         return text[: found.start()]
-    return next((text.removesuffix(f" ({each})") for each in TYPES if text.endswith(f" ({each})")), text)
+    return _TYPED.sub("", text)
 
 
 def _named(text: str) -> str:

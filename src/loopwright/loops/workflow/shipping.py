@@ -16,6 +16,7 @@ from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import forbidden_in, remedied
 from loopwright.loops.workflow.reviewing import FromJudge, broken, is_pass
 from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
+from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState
 from loopwright.loops.workflow.stops import stopped
 from loopwright.loops.workflow.tasks import advanced, broken_rules
@@ -28,7 +29,8 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True)
     if isinstance(said, Passed):
         met = tuple(each.name for each in event.also if each.passed)
-        return c.entered(replace(state, met=met, calm=None), WorkflowPhase.SHIP)
+        shown = tuple(each.name for each in event.also if each.red_before)
+        return c.entered(replace(state, met=met, shown=shown, calm=None), WorkflowPhase.SHIP)
     if isinstance(said, Failed | Rejected):
         found = said.faults if isinstance(said, Failed) else (rejection(said.gate),)
         return advanced(c.entered(remedied(calmed(state), found), WorkflowPhase.EXECUTE))
@@ -38,7 +40,7 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
 def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowState:
     """RESEARCH and a no fail the gate, like a blocker of the review; MONITOR completes."""
     if isinstance(event, Announced):
-        return closed(replace(state, shipped="SHIP"))
+        return closed(replace(state, shipped=verdict_of(Ship(), verified_by(state))))
     if isinstance(event, AgentFailed):
         return stopped(state, Stopped.STUCK, f"the gate gave no verdict ({c.sentence_of(event)})")
     report, found = event.report, tuple(identify(each) for each in event.report.findings)
@@ -51,7 +53,7 @@ def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowSt
             again = trial.to_repair(ship)
             return c.with_trial(state, again) if again else stopped(state, Stopped.STUCK, f"the gate's result: {ship}")
         ship = Ship()  # a no needs no card
-    word = "RESEARCH" if is_no else verdict_of(ship, _verified_by(state))
+    word = "RESEARCH" if is_no else verdict_of(ship, verified_by(state))
     state = replace(state, ship=ship, shipped=word)
     if forbidden := forbidden_in(found):
         return broken(state, forbidden, "gate")
@@ -62,9 +64,3 @@ def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowSt
     why = report.summary or ("no reason given" if ship.confidence is None else f"confidence {ship.confidence}")
     left = found or (engine_finding("gate-failed", f"The completion gate says {word} ({one_line(why, 300)})"),)
     return advanced(c.entered(remedied(state, left, "gate"), WorkflowPhase.EXECUTE))
-
-
-def _verified_by(state: WorkflowState) -> str:
-    """The strongest way in which anything was verified; checks always ran."""
-    types = {each.type for each in state.shape.criteria} if state.shape else set()
-    return "code review" if types == {"code review"} else "execution output"

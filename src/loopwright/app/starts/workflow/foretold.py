@@ -56,7 +56,7 @@ def foretold(project: Project, settings: Settings, asked: WorkflowRequest) -> Wo
     confirmed = sum(each.confirmed for each in params.recalled)
     fitting = fit(scored.scores, confirmed)
     choice = ShapeChoice(params.shape) if params.shape else shape_for(fitting)
-    shape = shape_of(params.request, (), params.checks)
+    shape = shape_of(params.request, ())
     tasks = (single_task(params.request, tuple(each.text for each in shape.criteria)),)
     unclear = scored.scores.spec < MIN_SPEC
     return WorkflowForetold(
