@@ -185,10 +185,10 @@ def test_a_revision_starts_the_row_of_same_failures_of_every_task_anew() -> None
 
 def test_new_limits_let_a_paused_one_go_on() -> None:
     state = play(planned(task(1), task(2, 1), max_iterations=1), *does(1), *seen())
-    more = taken(WORKFLOW, state, limits(max_iterations=3))
+    more = play(taken(WORKFLOW, state, limits(max_iterations=3)))
     assert (at_work(more), more.allowance.iterations, more.stopped, more.course.reasons) == (["T-002"], 3, None, ())
     assert taken(WORKFLOW, state, limits(max_iterations=1, max_same_failure=9)).stopped is Stopped.LIMIT
-    assert at_work(taken(WORKFLOW, state, limits(max_iterations=None))) == ["T-002"]
+    assert at_work(play(taken(WORKFLOW, state, limits(max_iterations=None)))) == ["T-002"]
 
 
 def test_what_was_granted_stays_granted_under_new_limits() -> None:

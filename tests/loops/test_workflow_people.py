@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, RunChecks
-from loopwright.kernel.events import CancelRequested, Integrated, StateEdited
+from loopwright.kernel.actions import Ask, CleanUp, Integrate, RunChecks
+from loopwright.kernel.events import CancelRequested, Integrated
 from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Ending, Part
 from loopwright.kernel.trust import Trust
 from loopwright.loops.closing import take_command
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow import closing
-from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState
 from tests.loops import verified as v
 from tests.loops.workflow import (
     BASE,
@@ -26,37 +26,30 @@ from tests.loops.workflow import (
     FORBIDDEN,
     GREEN,
     LANDED,
-    NO_CHANGE,
     REFUSED,
     SAID,
-    TOOL,
     At,
     advises,
     at_work,
     cancelled,
     checked,
     combined,
-    conflicts,
     does,
-    edits,
     keys,
     makes,
     outcome,
     passes,
     planned,
-    plans,
     play,
     refuses,
     runs,
     says,
-    scores,
     seen,
     stuck,
     task,
     thoroughly,
     train,
     wanted,
-    workflow,
 )
 
 D1 = Demand("T-001", ("make", "part-1"))
@@ -225,104 +218,6 @@ def test_a_stop_cuts_what_is_under_way_and_going_on_takes_it_up_again() -> None:
     assert [str(run.key) for run in runs(state)] == ["task-1-2.1", "task-1-4.1"]
 
 
-# --- what others wrote ----------------------------------------------------------------------------------------------
-
-
-def test_a_task_that_somebody_calls_done_is_verified_before_it_counts() -> None:
-    state = play(planned(task(1), task(2, 1)), edits(2, "completed"))
-    assert (state.tasks[1].standing, state.tasks[1].outside) == (TaskStanding.MADE, "said to be done by ann")
-    assert wanted(state, Combine).commits == ()
-    state = play(state, combined(BASE))
-    assert wanted(state, RunChecks).also == (Demand("T-002", ("make", "part-2")),)
-    state = play(state, GREEN)
-    assert (state.tasks[1].standing, state.done, state.iterations) == (TaskStanding.DONE, 1, 0)
-    assert state.tasks[1].outside == "said to be done by ann"
-
-
-def test_one_that_does_not_verify_is_done_after_all() -> None:
-    state = planned(task(1), task(2), parallel=1, of=COLLEAGUE)
-    state = play(state, edits(2, "completed"), combined(BASE), checked(unmet=("T-002",)))
-    assert (state.tasks[1].standing, state.tasks[1].outside, state.failures) == (
-        TaskStanding.PENDING,
-        "said to be done by ann, and it is not: on the merged tree these fail: verify T-002",
-        0,
-    )
-    state = play(state, *does(1), says("continue"))
-    assert at_work(state) == ["T-002"]
-    made = play(state, *does(2))
-    assert (made.tasks[1].standing, made.tasks[1].outside) == (TaskStanding.DONE, "")
-    there = play(state, stuck(2, NO_CHANGE), combined(BASE), GREEN)
-    assert (there.tasks[1].standing, there.tasks[1].outside) == (TaskStanding.DONE, "")
-
-
-def test_a_maker_who_finds_it_done_once_more_and_is_wrong_has_used_an_attempt() -> None:
-    state = play(planned(task(1), task(2, 1)), *does(1), edits(1, "pending"))
-    state = play(state, stuck(1, NO_CHANGE), combined(BASE), checked(unmet=("T-001",)))
-    assert (state.tasks[0].stuck, state.failures, state.tasks[0].outside) == (1, 1, "")
-
-
-def test_one_without_a_command_cannot_be_called_done() -> None:
-    unseen = (task(1), task(2, 1, verify=False))
-    state = play(workflow(), scores(TOOL), SAID, plans(*unseen), plans(*unseen))
-    with pytest.raises(InvalidTransition, match="T-002 has no command that could show it: it stays pending"):
-        play(state, edits(2, "completed", ""))
-
-
-def test_a_task_that_was_done_may_be_taken_back() -> None:
-    state = play(planned(task(1), task(2, 1)), *does(1), edits(1, "pending"))
-    assert (state.done, state.tasks[0].outside, at_work(state)) == (0, "reopened by ann", ["T-001", "T-002"])
-    again = runs(state)[0]
-    assert (again.name, str(again.key), json.loads(again.params)["base"]) == ("T-001//2", "task-2-1.0", "tip-1")
-    state = play(state, makes(1, "better"), *train("tip-3"))
-    assert (state.done, state.promised, state.tip) == (1, (replace(D1, landed=Commit("tip-3")),), "tip-3")
-
-
-def test_a_wave_is_looked_at_once_though_a_task_of_it_was_taken_back() -> None:
-    state = play(planned(task(1), task(2, 1)), *does(1), *seen(), edits(1, "pending"), *does(1))
-    assert (at_work(state), [each.wave for each in state.waves], state.looks) == (["T-002"], [1], ())
-
-
-def test_taking_back_leaves_what_is_being_landed_alone() -> None:
-    state = play(planned(task(1), task(2)), *does(1), makes(2), combined("m2"), At("checks", GREEN))
-    before = wanted(state, Integrate)
-    assert wanted(play(state, edits(1, "pending", "")), Integrate) == before
-
-
-def test_whoever_stood_in_for_a_task_may_be_taken_back_without_it() -> None:
-    state = play(planned(task(1), task(2, 1)), makes(1), conflicts("c1", "a"), *does(3), edits(3, "pending"))
-    assert (state.done, state.tasks[0].standing) == (1, TaskStanding.DONE)
-    state = play(state, *does(3))
-    assert (state.done, state.open_in_wave) == (2, (0, 1))
-
-
-def test_a_task_shown_done_by_its_command_is_taken_up_where_it_was() -> None:
-    state = play(planned(task(1), task(2, 1)), stuck(1, NO_CHANGE), combined(BASE), GREEN, edits(1, "pending"))
-    assert [(run.name, type(run.said).__name__) for run in runs(state)] == [
-        ("T-001", "Answered"),
-        ("T-002", "NoneType"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("edit", "why"),
-    [
-        (StateEdited(subject="T-009", value="completed"), "T-009 cannot be changed from outside now"),
-        (edits(1, "completed"), "T-001 is running: 'completed' says nothing new"),
-        (edits(1, "pending"), "T-001 is running: 'pending' says nothing new"),
-        (edits(2, "in_progress"), "T-002 is pending: 'in_progress' says nothing new"),
-    ],
-)
-def test_what_says_nothing_new_is_refused(edit: StateEdited, why: str) -> None:
-    with pytest.raises(InvalidTransition, match=why):
-        play(planned(task(1), task(2, 1)), edit)
-
-
-def test_nothing_is_changed_from_outside_while_a_person_is_asked_or_before_the_tasks_begin() -> None:
-    for state in (paused(), play(planned(), *does(1), *seen())):
-        with pytest.raises(InvalidTransition, match="cannot be changed from outside now"):
-            play(state, edits(1, "pending"))
-
-
 # --- trust ----------------------------------------------------------------------------------------------------------
 
 
@@ -354,8 +249,3 @@ def test_a_decision_while_a_task_lands_is_for_the_next() -> None:
     state = play(planned(task(1), task(2)), makes(1), combined("m1"), At("checks", checked(held=v.BENT)))
     before = wanted(state, Integrate)
     assert wanted(play(state, v.approves()), Integrate) == before
-
-
-def test_one_that_waits_for_another_and_is_not_done_goes_on_waiting() -> None:
-    state = play(planned(task(1), task(2, 1)), edits(2, "completed"), combined(BASE), checked(unmet=("T-002",)))
-    assert (state.tasks[1].standing, state.ready, at_work(state)) == (TaskStanding.PENDING, (), ["T-001"])

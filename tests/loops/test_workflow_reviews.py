@@ -313,8 +313,8 @@ def test_all_commands_of_criteria_rules_and_tasks_run_at_the_end() -> None:
         "m-tip-1",
         (
             Demand("mustNot-1", ("make", "never")),
-            Demand("criterion-1", ("make", "holds")),
-            Demand("T-001", ("make", "part-1")),
+            Demand("criterion-1", ("make", "holds"), start=BASE),
+            Demand("T-001", ("make", "part-1"), start=BASE),
         ),
     )
     assert at_work(play(state, checked(unmet=("criterion-1",)))) == ["T-002"]

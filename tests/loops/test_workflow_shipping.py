@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from loopwright.kernel.actions import Announce, Ask, Integrate, RunAgent
-from loopwright.kernel.events import AgentReported, Event
-from loopwright.kernel.model import NO_KEY, AgentReport, Demand, Ending, Verdict
+from loopwright.kernel.events import AgentReported, ChecksReported, Event
+from loopwright.kernel.model import NO_KEY, AgentReport, CheckResult, Demand, Ending, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
+from loopwright.loops.workflow.shape import ShapeCriterion
 from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState
 from tests.loops.workflow import (
     BLOCKER,
@@ -26,6 +28,7 @@ from tests.loops.workflow import (
     WARNING,
     At,
     at_work,
+    checked,
     does,
     keys,
     outcome,
@@ -50,9 +53,12 @@ def agents(state: WorkflowState) -> list[RunAgent]:
     return [each for each in WORKFLOW.decide(state) if isinstance(each, RunAgent)]
 
 
-def reviewed(*answers: Event, **given: object) -> WorkflowState:
-    """One task is done, and each view has said this."""
-    return play(planned(**given), *does(1), *seen(), *thoroughly(*answers))  # type: ignore[arg-type]
+def reviewed(*answers: Event, **given: Any) -> WorkflowState:  # noqa: ANN401 - as `planned`
+    """One task is done, each view has said this, and the checks measure all that has to hold."""
+    state = planned(**given)
+    assert state.shape is not None
+    state = replace(state, shape=replace(state.shape, criteria=(ShapeCriterion("All checks pass"),)))
+    return play(state, *does(1), *seen(), *thoroughly(*answers))
 
 
 # --- the completion gate --------------------------------------------------------------------------------------------
@@ -121,11 +127,29 @@ def test_what_must_not_be_and_the_gate_sees_stops_everything() -> None:
     assert (state.stopped, at_work(play(state, says("continue")))) == (Stopped.MUST_NOT, ["T-002"])
 
 
+def last_word(*criteria: str, verified: ChecksReported = GREEN, **row: object) -> str:
+    """On the card, where nobody plays the gate."""
+    state = workflow(cast=("scorer", "shaper", "planner"))
+    rows = [{"criterion": "1", **row}] if row else []
+    state = play(state, scores(TOOL), shapes(*criteria, verification=rows), plans(task(1)))
+    state = play(state, *does(1), *seen())
+    state = play(state, *seen(step="thorough", views=state.look.views if state.look else ()), verified)
+    assert wanted(state, Announce).text.endswith(play(state, SAID).shipped)
+    return play(state, SAID).shipped
+
+
 def test_work_that_only_reviewers_have_seen_is_to_be_watched() -> None:
-    state = workflow(cast=("scorer", "shaper", "planner", "gate"))
-    rows = [{"criterion": "1", "type": "code review"}]
-    state = play(state, scores(TOOL), shapes("It holds", verification=rows), plans(task(1)))
-    assert play(state, *does(1), *seen(), *thoroughly(), GREEN, ships()).shipped == "MONITOR"
+    assert last_word("Coverage is above 80 %") == "MONITOR"
+    assert last_word("It holds", type="code review") == "MONITOR"
+    assert last_word("It holds", type="execution output") == "MONITOR"
+    assert last_word("All tests pass", "It is merged") == "SHIP"
+    assert last_word("All tests pass", "Coverage is above 80 %") == "MONITOR"
+
+
+@pytest.mark.parametrize(("red_before", "word"), [(True, "SHIP"), (False, "MONITOR"), (None, "MONITOR")])
+def test_a_criterion_is_shown_by_a_command_that_failed_before_the_work(red_before: bool | None, word: str) -> None:  # noqa: FBT001 - a parameter of a test
+    met = checked(also=(CheckResult(name="criterion-1", passed=True, red_before=red_before),))
+    assert last_word("It holds", verified=met, type="execution output", command=["make", "holds"]) == word
 
 
 # --- landing --------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.actions import Ask, RunChecks
-from loopwright.kernel.model import Demand, LoopId
+from loopwright.kernel.actions import Ask
+from loopwright.kernel.model import LoopId
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import where
 from loopwright.loops.workflow import closing
@@ -19,7 +19,6 @@ from loopwright.loops.workflow.state import (
     Stopped,
     TakenOver,
     TakenWave,
-    TaskStanding,
     WorkflowPhase,
     WorkflowState,
     choice_of,
@@ -27,18 +26,16 @@ from loopwright.loops.workflow.state import (
     spec_of,
 )
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
-from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
-    BASE,
     GREEN,
     SAID,
     at_work,
-    checked,
-    combined,
+    does,
     keys,
     plans,
     play,
     says,
+    seen,
     task,
     wanted,
     workflow,
@@ -116,24 +113,10 @@ def test_a_fit_that_would_have_blocked_it_is_worked_with_check_ins() -> None:
     assert (choice_of(state), at_work(state)) == (ShapeChoice.BLOCKED, ["T-001"])
 
 
-def test_tasks_that_it_calls_done_are_verified_before_they_count() -> None:
+def test_tasks_that_it_calls_done_are_worked_on_like_all_others() -> None:
     tasks = (planned_task(1), planned_task(2, 1), planned_task(3, verify=()))
     state = taken_over(tasks=tasks, done=("T-001", "T-003"))
-    assert keys(state) == ["task-1-3.0", "combine-1"]
-    assert state.tasks[0].outside == "said to be done by another tool"
-    state = play(state, combined(BASE))
-    assert wanted(state, RunChecks).also == (Demand("T-001", ("make", "it")),)
-    done = play(state, GREEN)
-    assert (done.tasks[0].standing, at_work(done)) == (TaskStanding.DONE, ["T-002", "T-003"])
-    undone = play(state, checked(unmet=("T-001",)))
-    assert at_work(undone) == ["T-001", "T-003"]
-
-
-def test_one_whose_tasks_are_all_done_is_reviewed() -> None:
-    state = play(taken_over(tasks=(planned_task(1),), done=("T-001",)), combined(BASE), GREEN)
-    assert wanted(state, Ask).why == NOTHING_DONE
-    state = play(state, says("continue"))
-    assert where(state) == WorkflowPhase.REVIEW
+    assert (at_work(state), state.train) == (["T-001", "T-003"], ())
 
 
 def test_the_checks_are_tried_on_the_base_all_the_same() -> None:
@@ -167,7 +150,7 @@ def test_its_shape_holds_for_the_tasks_that_go_on() -> None:
 def test_a_thorough_review_of_another_tool_is_made_again(passed: bool) -> None:  # noqa: FBT001 - a parameter of a test
     said = ThoroughReview(passed=passed, blockers_remaining=0 if passed else 2, taken_over=True)
     state = taken_over("review", thorough=said, tasks=(planned_task(1),), done=("T-001",))
-    state = play(state, combined(BASE), GREEN, says("continue"))
+    state = play(state, *does(1), *seen())
     assert (where(state), state.thorough) == (WorkflowPhase.REVIEW, None)
 
 
@@ -178,7 +161,7 @@ def test_what_was_taken_over_is_told() -> None:
     state = taken_over(shape=SHAPE, waves=(wave,), thorough=said, tasks=tasks, done=("T-001",))
     assert state.remarks == (
         "The shape is another tool's (1 criterion, 2 mustNot).",
-        "The plan is another tool's (2 tasks, 1 of which it calls done: each is verified before it counts).",
+        "The plan is another tool's (2 tasks, 1 of which it calls done, on which nothing rests here).",
         (
             "Reviews by another tool, on which nothing rests here: wave 2 7.5/10 (issues 3, blockers 1);"
             " thorough (not passed, blockers remaining 1), which is made again."
@@ -191,22 +174,6 @@ def test_what_was_taken_over_is_told() -> None:
     )
     assert taken_over(tasks=tasks).remarks == ("The plan is another tool's (2 tasks).",)
     assert taken_over("shape").remarks == ()
-
-
-def test_what_it_calls_done_and_nothing_would_show_is_named() -> None:
-    tasks = (planned_task(1), *(planned_task(number, verify=()) for number in (2, 3)))
-    assert taken_over(tasks=tasks, done=("T-001", "T-002", "T-003")).remarks == (
-        (
-            "The plan is another tool's (3 tasks, 3 of which it calls done: T-001 verified before it counts;"
-            " T-002, T-003 to be done, without a command that would show it)."
-        ),
-    )
-    assert taken_over(tasks=tasks, done=("T-003",)).remarks == (
-        (
-            "The plan is another tool's (3 tasks, 1 of which it calls done:"
-            " T-003 to be done, without a command that would show it)."
-        ),
-    )
 
 
 def test_a_command_that_is_not_run_is_told() -> None:

@@ -25,7 +25,6 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
 )
-from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     ASKS,
     AWAY,
@@ -56,6 +55,7 @@ from tests.loops.workflow import (
     planned,
     plans,
     play,
+    play_each,
     reports,
     runs,
     says,
@@ -65,6 +65,8 @@ from tests.loops.workflow import (
     task,
     thoroughly,
     train,
+    tried,
+    untried,
     wanted,
     workflow,
 )
@@ -86,7 +88,9 @@ def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_land
     assert given["task"] == "T-001: Do part 1\n\nAll of part 1.\n\nExpected to change: src/a.py"
     assert (given["base"], given["lands"], given["agent"]) == (BASE, False, "x")
     assert given["limits"] == {"wall": 5, "max_feedback_iterations": 1}
-    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"], "landed": ""}]
+    assert given["also"] == [
+        {"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"], "landed": "", "start": "base"}
+    ]
     assert given["after"]["commit"] == "base"
     assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
 
@@ -290,32 +294,86 @@ def test_what_must_not_be_and_the_reviewer_of_a_task_says_is_so_stops_at_once() 
     assert [run.name for run in runs(play(state, says("continue")))] == ["T-001", "T-002"]
 
 
-def test_where_no_task_changed_anything_a_person_is_asked() -> None:
-    state = play(planned(), stuck(1, NO_CHANGE), combined(BASE), GREEN)
-    assert (state.stopped, wanted(state, Ask).why) == (Stopped.STUCK, NOTHING_DONE)
-    assert where(play(state, says("continue"))) == WorkflowPhase.REVIEW
+# --- commands before the work ---------------------------------------------------------------------------------------
 
 
-def test_a_task_whose_maker_changed_nothing_is_done_if_its_command_passes_as_it_is() -> None:
-    state = play(planned(), stuck(1, NO_CHANGE))
+def test_the_command_of_a_task_is_run_where_it_starts_before_anybody_works_on_it() -> None:
+    state = untried(task(1), task(2, 1))
+    (run,) = WORKFLOW.decide(state)
+    assert isinstance(run, RunChecks)
+    assert (str(run.key), run.commit, run.base, run.demands_only) == ("start-1-1.0", BASE, BASE, True)
+    assert run.also == (Demand("T-001", ("make", "part-1"), start=BASE),)
+    second = play_each(state, tried(1), *does(1))
+    (begins,) = (each for each in WORKFLOW.decide(second) if each.key.step == "start")
+    assert isinstance(begins, RunChecks)
+    assert (begins.commit, begins.also[0].start) == ("tip-1", BASE)
+
+
+def test_a_task_without_a_command_begins_at_once() -> None:
+    unseen = task(1, verify=False)
+    assert at_work(play_each(workflow(), scores(TOOL), SAID, plans(unseen), plans(unseen))) == ["T-001"]
+
+
+def test_a_command_that_was_green_from_the_start_has_its_task_worked_on_as_usual() -> None:
+    state = play_each(untried(), tried(1, passed=True, red_before=False))
+    (run,) = runs(state)
+    assert (run.name, json.loads(run.params)["part"]["done_before"]) == ("T-001", False)
+    assert standings(play(state, *does(1))) == [TaskStanding.DONE]
+
+
+def test_what_an_earlier_task_has_done_is_looked_at_by_its_reviewer_and_nobody_makes_it() -> None:
+    state = play_each(untried(task(1), task(2, 1)), tried(1), *does(1), tried(2, passed=True, red_before=True))
+    (run,) = runs(state)
+    given = decode(FeedbackParams, run.params)
+    assert given.part is not None
+    assert (run.name, given.part.done_before, given.base) == ("T-002", True, "tip-1")
+    state = play(state, makes(2, "tip-1"))
     assert wanted(state, Combine).commits == ()
-    state = play(state, combined(BASE))
-    assert wanted(state, RunChecks).also == (Demand("T-001", ("make", "part-1")),)
-    state = play(state, GREEN)
-    assert (standings(state), state.tip, state.iterations, state.failures) == ([TaskStanding.DONE], BASE, 1, 0)
-    assert state.remarks == ("T-001 was done already: its command and the checks pass as it is.",)
-    assert state.promised == (Demand("T-001", ("make", "part-1"), landed=BASE),)
+    state = play(state, combined("tip-1"), At("checks", GREEN))
+    assert (standings(state), state.tip, state.failures) == ([TaskStanding.DONE] * 2, "tip-1", 0)
+    assert state.remarks == (
+        "T-002 was done by an earlier task: its command failed where the workflow started and passes now.",
+    )
+    assert [each.name for each in state.promised] == ["T-001", "T-002"]
 
 
-def test_a_task_whose_maker_changed_nothing_is_stuck_if_its_command_fails() -> None:
-    state = play(planned(), stuck(1, NO_CHANGE), combined(BASE), checked(unmet=("T-001",)))
+def test_what_an_earlier_task_seemed_to_have_done_is_made_if_the_merged_tree_says_otherwise() -> None:
+    state = play_each(untried(task(1), task(2, 1)), tried(1), *does(1), tried(2, passed=True, red_before=True))
+    state = play(state, makes(2, "tip-1"), combined("tip-1"), At("checks", checked(unmet=("T-002",))))
+    (run,) = runs(state)
+    assert (run.name, json.loads(run.params)["part"]["done_before"], state.failures) == ("T-002//2", False, 1)
+
+
+def test_a_person_is_asked_where_the_maker_changed_nothing_and_the_command_was_green_before() -> None:
+    state = play_each(untried(task(1), task(2)), tried(1, passed=True), tried(2), stuck(1, NO_CHANGE))
+    assert (standings(state)[0], at_work(state)) == (TaskStanding.IDLE, ["T-002"])  # nobody else is held up
+    state = play(state, *does(2))
+    ask = wanted(state, Ask)
+    assert (state.stopped, ask.why) == (
+        Stopped.IDLE,
+        "the maker of T-001 changed nothing, and its command passed before the work started",
+    )
+    assert [each.choice for each in ask.options] == ["done", "continue", "accept", "history", "revise", "cancel"]
+    again = play(state, says("continue"))
+    assert (at_work(again), again.idle) == (["T-001"], ())
+    state = play(state, says("done"), combined("tip-2"), At("checks", GREEN))
+    assert (standings(state), state.done) == ([TaskStanding.DONE] * 2, 2)
+    assert state.remarks == ("T-001 counts as done by a person's word: nothing was changed for it.",)
+
+
+def test_a_task_that_a_person_calls_done_is_tried_again_where_the_checks_say_otherwise() -> None:
+    state = play_each(untried(), tried(1, passed=True), stuck(1, NO_CHANGE), says("done"))
+    state = play(state, combined(BASE), At("checks", checked(red=(RED,))))
     (run,) = runs(state)
     assert isinstance(run.said, Answered)
-    assert (standings(state), state.failures, state.tasks[0].why) == (
-        [TaskStanding.RUNNING],
-        1,
-        "on the merged tree these fail: verify T-001",
-    )
+    assert (standings(state), state.failures) == ([TaskStanding.RUNNING], 1)
+
+
+def test_a_task_whose_maker_changed_nothing_is_stuck_if_its_command_was_red() -> None:
+    state = play(planned(), stuck(1, NO_CHANGE))
+    (run,) = runs(state)
+    assert isinstance(run.said, Answered)
+    assert (standings(state), state.failures) == ([TaskStanding.RUNNING], 1)
 
 
 def test_a_task_without_a_command_is_stuck_if_its_maker_changed_nothing() -> None:
@@ -325,8 +383,8 @@ def test_a_task_without_a_command_is_stuck_if_its_maker_changed_nothing() -> Non
 
 
 def test_no_loop_of_a_task_is_left_open_at_the_end() -> None:
-    first = (stuck(1, NO_CHANGE), combined(BASE), GREEN)
-    state = play(planned(), *first, says("continue"), *thoroughly(), At("verify", GREEN), SAID)
+    state = play_each(untried(), tried(1, passed=True), stuck(1, NO_CHANGE), says("done"))
+    state = play(state, combined(BASE), At("checks", GREEN), *thoroughly(), At("verify", GREEN), SAID)
     (run,) = runs(state)
     assert (str(run.key), run.name, run.said) == (
         "cancel-2-1.1",
@@ -335,6 +393,11 @@ def test_no_loop_of_a_task_is_left_open_at_the_end() -> None:
     )
     state = play(state, ended(1, Ending.CANCELLED))
     assert (wanted(state, Integrate).key.step, standings(state)) == ("land", [TaskStanding.DONE])
+
+
+def test_what_a_plan_says_that_a_task_is_about_is_handed_on() -> None:
+    state = planned(task(1) | {"about": "text"}, task(2))
+    assert [json.loads(run.params)["about"] for run in runs(state)] == ["text", ""]
 
 
 def test_the_views_of_a_review_are_there() -> None:

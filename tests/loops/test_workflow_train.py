@@ -13,7 +13,7 @@ from loopwright.kernel.trust import Trust
 from loopwright.loops import course as c
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
-from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.state import Stopped, TaskRow, TaskStanding, WorkflowPhase, WorkflowState
 from tests.loops import verified as v
 from tests.loops.workflow import (
     BASE,
@@ -75,11 +75,11 @@ def guarded(*tasks: dict[str, object], cast: tuple[str, ...] = ()) -> WorkflowSt
 
 def test_the_commands_of_tasks_that_are_done_run_on_every_merged_tree() -> None:
     state = play(guarded(task(1), task(2)), makes(1), combined("m1"))
-    assert wanted(state, RunChecks).also == (NEVER, D1)
+    assert wanted(state, RunChecks).also == (NEVER, replace(D1, start=BASE))
     state = play(state, GREEN, landed("tip-1"), makes(2), combined("m2"))
     run = wanted(state, RunChecks)
     landed_1 = replace(D1, landed=Commit("tip-1"))  # what it starts runs as it landed
-    assert (run.also, run.commit, run.base, run.key) == ((NEVER, landed_1, D2), "m2", BASE, Key("checks", 2))
+    assert (run.also, run.commit, run.base, run.key) == ((NEVER, landed_1, replace(D2, start=BASE)), "m2", BASE, Key("checks", 2))
 
 
 def test_what_passed_is_landed_on_what_has_landed() -> None:
@@ -115,7 +115,7 @@ def test_a_conflict_becomes_a_task_with_both_sides() -> None:
     assert (run.name, said["base"], said["also"]) == (
         "T-003",
         "m-tip-1",
-        [{"name": "T-003", "argv": ["make", "part-2"], "own": [], "landed": ""}],
+        [{"name": "T-003", "argv": ["make", "part-2"], "own": [], "landed": "", "start": "base"}],
     )
     assert said["task"] == (
         "T-003: Bring T-002 together with what has landed\n\n"
@@ -186,8 +186,9 @@ def test_a_command_that_shows_what_must_not_be_stops_everything_at_once() -> Non
     assert [each.rule for each in state.tasks[0].failures] == ["mustNot-1"]
 
 
-def test_a_task_that_is_only_said_to_be_done_is_tried_again_when_what_must_not_be_is_there() -> None:
-    state = play(guarded(), stuck(1, NO_CHANGE), combined(BASE), At("checks", checked(unmet=("mustNot-1",))))
+def test_a_task_that_a_person_calls_done_is_tried_again_when_what_must_not_be_is_there() -> None:
+    state = replace(guarded(), tasks=TaskRow.of((replace(guarded().tasks[0], is_red=False),)))
+    state = play(state, stuck(1, NO_CHANGE), says("done"), combined(BASE), At("checks", checked(unmet=("mustNot-1",))))
     assert (state.stopped, len(state.tasks)) == (Stopped.MUST_NOT, 1)
     assert at_work(play(state, says("continue"))) == ["T-001"]
 
@@ -357,9 +358,3 @@ def test_whoever_brings_a_change_in_brings_the_tests_it_was_verified_with() -> N
     state = play(planned(task(1), task(2)), *does(1), written, conflicts("c2", "src/a.py", "tests/named.py"))
     state = play(c.steered(state, written=("tests/landed.py",)), makes(3))
     assert wanted(state, Combine).keep == (("c2", "tests/test_two.py"),)
-
-
-def test_tests_that_landed_stay_as_they_are_but_for_those_that_the_task_names() -> None:
-    state = play(planned(task(1), task(2, files=("tests/test_two.py",))), *does(1), makes(2), combined("both"))
-    after = wanted(state, RunChecks).after
-    assert (after.commit, after.words) == ("tip-1", ("tests/test_two.py",))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, CancelRequested
-from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.kernel.wording import counted
@@ -275,7 +275,8 @@ def land(state: WorkflowState) -> Integrate:
 
 def _promises(state: WorkflowState) -> tuple[Demand, ...]:
     """What must pass with the target as it stands then; of what a person accepted, what has landed promises."""
-    return (*must_nots(state), *state.promised) if state.course.accepted else every_command(state)
+    every = (*must_nots(state), *state.promised) if state.course.accepted else every_command(state)
+    return tuple(replace(each, start=NO_COMMIT) for each in every)
 
 
 def _landing(state: WorkflowState) -> Integrate:
