@@ -42,6 +42,12 @@ async def demanded_at_start(desk: Desk) -> tuple[CheckResult, ...]:
     return await _with_red_before(desk, await _results(desk, desk.run.also, desk.run.commit))
 
 
+async def fail_on(desk: Desk, demands: tuple[Demand, ...], tree: Tree) -> frozenset[str]:
+    """Return the names of the demands whose commands fail on this tree."""
+    meetings = [_Meeting(desk=desk, demand=demand) for demand in demands]
+    return frozenset([each.demand.name for each in meetings if not await each.passes(tree)])
+
+
 async def _with_red_before(desk: Desk, results: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:
     red: dict[int, bool] = {}
     passed = [at for at, result in enumerate(results) if result.passed]
@@ -125,6 +131,11 @@ class _Meeting:
             if not again.passed:
                 break
         return found
+
+    async def passes(self, tree: Tree) -> bool:
+        """Run it on a tree that was made for the purpose; no receipt is kept of that."""
+        ran = await self._run(self.spec, tree)
+        return ran.finished and ran.exit_code == 0
 
     async def result_at_start(self, commit: Commit) -> CheckResult:
         """From its receipt where there is one. What fails is run once more: what passes then is flaky, not red."""

@@ -22,7 +22,7 @@ from loopwright.adapters.checks.witnesses import WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import Evidence, Level, Witness
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
@@ -265,11 +265,12 @@ class Verification:
             )
             for name, outcomes in now.items()
         }
-        found = await WitnessSearch(runs=TrialRuns(desk=self.desk, specs=self.specs)).find(candidates)
+        search = WitnessSearch(runs=TrialRuns(desk=self.desk, specs=self.specs))
+        found = await search.find(candidates)
         level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
-        commands = tuple(
-            Witness(id=each.name, check=each.name, fails_on_base="exit-code") for each in also if each.red_before
-        )
+        red_before = {each.name for each in also if each.red_before}
+        demands = tuple(each for each in self.desk.run.also if each.name in red_before)
+        commands = await search.find_commands(demands) if demands else ()
         return Evidence(
             level=Level.SHOWN if found.witnesses or commands else level,
             witnesses=(*found.witnesses, *commands),

@@ -14,10 +14,11 @@ from typing import Literal
 
 from loopwright.adapters.checks.canary.breaking import language, unparsable
 from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, same_code, touched
+from loopwright.adapters.checks.demands import fail_on
 from loopwright.adapters.checks.trial_runs import ChosenTests, TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.evidence import Witness
-from loopwright.kernel.model import CheckResult, Finding, Tree
+from loopwright.kernel.model import CheckResult, Demand, Finding, Tree
 from loopwright.kernel.trust import FileClass
 
 _MOST_TRIED = 50  # tests of one check
@@ -70,6 +71,22 @@ class WitnessSearch:
             ]
             idle += sorted(reasons.keys() & found.written - noticing)
         return Shown(witnesses=tuple(witnesses), idle=tuple(idle))
+
+    async def find_commands(self, demands: tuple[Demand, ...]) -> tuple[Witness, ...]:
+        """Return the commands that notice when the change is broken; each was red before and passes now.
+
+        An exit code does not say why it was red, so that a wrong value has to be noticed in any case.
+        """
+        broken = await self._broken()
+        forms = [broken.functions(form) for form in ("none", "object")] if broken.names else [broken.files]
+        left = demands
+        for texts in filter(None, forms):
+            tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
+            noticing = await fail_on(self.runs.desk, left, tree)
+            left = tuple(each for each in left if each.name not in noticing)
+        blind = {each.name for each in left}
+        found = (each.name for each in demands if each.name not in blind)
+        return tuple(Witness(id=name, check=name, fails_on_base="exit-code") for name in found)
 
     async def _without_change(self) -> Tree:
         """Where the work began, with the candidate's tests."""
