@@ -15,6 +15,11 @@ SHAPES = [
     ("documentation", ["docs/a.md", "docs/b.js", "src/a.js"], ["src/**"]),
     ("shell alone", ["tool.sh", "tests/a.bats"], ["*.sh"]),
     ("shell beside", ["tool.sh", "src/a.c"], ["src/**"]),
+    ("scripts beside a package", ["src/a/__init__.py", "downstream/run.py", "fuzz.py"], ["src/**", "*.py"]),
+    ("scripts beside code", ["lib/a.js", "scripts/b.js", "tools/c.js"], ["lib/**"]),
+    ("tools with tests", ["go.mod", "cmd/a.go", "tools/b.go", "tools/b_test.go"], ["cmd/**", "tools/**"]),
+    ("a package of tools", ["a/__init__.py", "tools/__init__.py", "loose/b.py"], ["a/**", "loose/**", "tools/**"]),
+    ("only scripts", ["scripts/b.js"], ["scripts/**"]),
     ("nothing", ["README.md"], []),
 ]  # fmt: skip
 

@@ -109,7 +109,8 @@ def _detected(files: tuple[str, ...]) -> Layout:
     tests = _tests(files)
     found = Layout(tests=tests)
     rest = [path for path in files if judge_by_name(path) is None and not found.is_test(path)]
-    return Layout(product=_product(rest), tests=tests)
+    tested = {path.split("/")[0] for path in files if "/" in path and collected_by_name(path)}
+    return Layout(product=_product(rest, tested), tests=tests)
 
 
 def completed(given: Layout, paths: Iterable[str]) -> Layout:
@@ -192,17 +193,34 @@ def _folders_of_tests(path: str) -> Iterable[str]:
                 return
 
 
-def _product(rest: list[str]) -> tuple[str, ...]:
-    """Every folder with sources; examples and documentation only where there is nothing else."""
+def _product(rest: list[str], tested: set[str]) -> tuple[str, ...]:
+    """Every folder with sources; examples, documentation and scripts only where there is nothing else."""
     sources = [path for path in rest if is_source(path)]
     packages = _packages_among_texts(rest)
     plain = [p for p in sources if not is_example(p) and (not is_text(p) or p.split("/")[0] in packages)]
-    chosen = plain or [path for path in sources if not is_text(path)]
+    aside = _folders_aside(plain, tested)
+    main = [path for path in plain if path.split("/")[0] not in aside]
+    chosen = main or plain or [path for path in sources if not is_text(path)]
     folders = sorted({path.split("/")[0] for path in chosen if "/" in path})
     at_top = {splitext(path)[1] for path in chosen if "/" not in path}
     other = any(splitext(path)[1] not in _SHELL for path in chosen)
     suffixes = sorted(suffix for suffix in at_top if not (other and suffix in _SHELL))
     return (*(f"{folder}/**" for folder in folders), *(f"*{suffix}" for suffix in suffixes))
+
+
+def _folders_aside(sources: list[str], tested: set[str]) -> frozenset[str]:
+    """Return the folders of scripts beside the product.
+
+    Beside a package in `src`, that is every other folder of Python files without a package; `scripts` and `tools` are,
+    unless they hold a package or tests.
+    """
+    packages = {path.split("/")[0] for path in sources if path.endswith("/__init__.py")}
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for path in sources:
+        if "/" in path:
+            held[path.split("/")[0]].add(splitext(path)[1])
+    loose = {folder for folder, suffixes in held.items() if "src" in packages and suffixes <= {".py", *_SHELL}}
+    return frozenset((loose - packages) | ({"scripts", "tools"} - packages - tested))
 
 
 def _packages_among_texts(rest: list[str]) -> frozenset[str]:
