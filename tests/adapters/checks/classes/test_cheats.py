@@ -83,7 +83,7 @@ BY_NAME = [
         *(".mocharc.yml", "test/mocha.opts", "babel.config.js", ".babelrc", "tsconfig.json", "tsconfig.test.json"),
         *("vitest.config.mts", "vitest.setup.ts", "node_modules/jest/index.js", "node_modules/.bin/jest"),
         *("index.node", "lib/x.wasm", "binding.gyp", "eslint.config.js", "rollup.config.mjs", "package-lock.json"),
-        *("run.js", "checking.js", "support/first.js", "scripts/prepare.sh", "scripts/deeper.sh", "scripts/new.sh"),
+        *("run.js", "checking.js", "support/first.js", "scripts/prepare.sh", "scripts/deeper.sh"),
         *(".c8rc.json", ".nycrc", "cypress.config.ts", ".node-version", "bunfig.toml", "deno.json", ".swcrc"),
     )),
     *(("make", MAKE, path, ("make", "test")) for path in (

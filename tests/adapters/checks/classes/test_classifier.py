@@ -87,7 +87,6 @@ CASES |= {"pkg/USAGE.rst": X}
         ("python -m pytest -q --cases pkg/cases.txt", "pkg/cases.txt"),
         ("python3 run.py pkg/cases.txt", "pkg/cases.txt"),
         ("python3 run.py --cfg pkg/cases.txt", "pkg/cases.txt"),
-        ("python3 run.py --with pkg/a.py", "pkg/a.py"),
         ("node run.js -c pkg/set.json", "pkg/set.json"),
         ("bash run.sh -n pkg/cases.txt", "pkg/cases.txt"),
         ("sh -c 'python3 run.py pkg/cases.txt'", "pkg/cases.txt"),
@@ -105,6 +104,7 @@ def test_what_the_command_of_a_check_names_judges(command: str, path: str) -> No
         ("python -m pytest --doctest-modules pkg/a.py", "pkg/a.py"),
         ("python -m pytest -q pkg/USAGE.rst", "pkg/USAGE.rst"),
         ("python3 run.py pkg/a.py", "pkg/a.py"),
+        ("python3 run.py --with pkg/a.py", "pkg/a.py"),
         ("python -m json.tool pkg/set.json", "pkg/set.json"),
         ("prettier --check pkg/set.json", "pkg/set.json"),
         ("npx prettier --check pkg/set.json", "pkg/set.json"),
@@ -113,6 +113,36 @@ def test_what_the_command_of_a_check_names_judges(command: str, path: str) -> No
 )
 def test_what_it_is_to_test_or_only_looks_at_stays_product(command: str, path: str) -> None:
     assert not classes(CASES, {path: "y = 2\n"}, tuple(command.split()), product=("pkg/**",))[path].is_gated
+
+
+def test_a_script_that_a_check_runs_does_not_protect_its_folder() -> None:
+    base = SRC | {"tools/verify.py": X, "tools/__init__.py": "", "tools/release.py": X}
+    changed = {"tools/release.py": "1\n", "tools/verify.py": "1\n"}
+    found = classes(base, changed, ("python", "tools/verify.py"), product=("src/**", "tools/**"))
+    assert [each.kind for each in found.values()] == ["product", "judge by name"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_protected"),
+    [
+        ("tests/fixtures/pyproject.toml", False),
+        ("tests/sample/Makefile", False),
+        ("tests/fixtures/conftest.py", True),
+        ("tests/pyproject.toml", True),
+        ("tests/deep/package.json", True),
+    ],
+)
+def test_below_tests_only_what_may_steer_a_run_is_protected(path: str, *, is_protected: bool) -> None:
+    base = SRC | {path: X, "tests/deep/unit/test_more.py": X}
+    found = classes(base, {path: "other\n"}, PYTEST)[path]
+    assert (found.kind is FileClass.JUDGE_BY_NAME) is is_protected
+
+
+def test_below_tests_a_folder_that_no_test_was_collected_from_steers_no_run() -> None:
+    path = "tests/sample/setup.cfg"
+    base = SRC | {path: X, "tests/sample/test_sample.py": X}
+    found = classes(base, {path: "other\n"}, PYTEST, yielding=frozenset({"tests/test_calc.py"}))[path]
+    assert found.kind is not FileClass.JUDGE_BY_NAME
 
 
 def test_a_test_file_that_a_runner_is_given_stays_a_test() -> None:

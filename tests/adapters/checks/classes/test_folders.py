@@ -95,7 +95,7 @@ JUST: Files = {
         (WEB, "jest --rootDir web", "web/find.js"),
         (WEB, "npm --prefix web run ci", "web/checks/sums.js"),
         *((SUB, "make -C sub test", path) for path in (
-            "sub/dev/first.sh", "sub/dev/more.sh", "sub/dev/new.sh", "sub/qa/main.py", "sub/ops/late.sh",
+            "sub/dev/first.sh", "sub/dev/more.sh", "sub/qa/main.py", "sub/ops/late.sh",
             "sub/want.txt", "sub/prepare",
         )),
         (SUB, "sh -c|cd sub && make", "sub/qa/main.py"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from loopwright.adapters.checks.classes.called_files import Called
 from loopwright.adapters.checks.classes.command_lines import (
@@ -31,7 +31,7 @@ from loopwright.adapters.checks.classes.packages import (
 )
 from loopwright.adapters.checks.classes.spelled_out import CONTENT, INTERPRETER
 from loopwright.adapters.checks.classes.steering_files import configures_tests
-from loopwright.adapters.checks.classes.walk import CODE, HELPING, SCRIPTS, VALUE, CallWalk
+from loopwright.adapters.checks.classes.walk import CODE, HELPING, VALUE, CallWalk
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
 
@@ -79,10 +79,8 @@ def called(
         for path in waiting:  # each may name projects in further folders
             search.seen.add(f"configuration:{path}")
             _follow_configuration(search, path)
-    folders = {f for path in search.found if not is_test(path) for f in _folders_of_scripts(path, search.places)}
     return Called(
         files=search.found,
-        folders=frozenset(folders),
         targets=frozenset(search.targets),
         documents=frozenset(search.documents),
         included={**search.included, **vendored(path for path in paths if not is_test(path))},
@@ -97,15 +95,6 @@ def called(
 def _is_waiting(search: CallWalk, path: str) -> bool:
     is_near = posixpath.dirname(path) in search.places
     return is_near and configures_tests(path) and f"configuration:{path}" not in search.seen
-
-
-def _folders_of_scripts(path: str, places: Collection[str]) -> Iterable[str]:
-    """Folders that are named for scripts and lie where commands work."""
-    *folders, _ = path.split("/")
-    for depth, name in enumerate(folders):
-        if name in SCRIPTS and "/".join(folders[:depth]) in places:
-            yield "/".join(folders[: depth + 1])
-            return
 
 
 def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int) -> None:

@@ -11,10 +11,9 @@ from loopwright.kernel.gates import matches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Called:
-    """`files` by path with the reason; `folders` of scripts that checks run; names of `targets` a file would hide."""
+    """`files` by path with the reason; names of `targets` a file would hide."""
 
     files: Mapping[str, str] = field(default_factory=dict)
-    folders: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # read for doctests
     included: Mapping[str, str] = field(default_factory=dict)  # patterns of files that a build takes in
@@ -29,8 +28,6 @@ class Called:
         """Why the path is the checks' own, in words; empty when it is not."""
         if path in self.files:
             return self.files[path]
-        if folder := next((each for each in self.folders if path.startswith(f"{each}/")), ""):
-            return f"lies in {folder}/, from where checks run scripts"
         return next((why for pattern, why in self.included.items() if matches(path, pattern)), "")
 
     def target_at(self, path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -27,12 +26,8 @@ _MOST_READ = 3000  # files of tests that are looked into for names
 _MOST_KNOWN = 16  # bases
 _SUBMODULE = "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
-_DATA = re.compile(
-    r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
-)
 _MAY_HOLD_TESTS = (".rs",)
 _NAMED = "named for this review"
-_PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.HIDDEN, Judge.COMPILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +212,7 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
     if _SUBMODULE in (change.mode, change.old_mode):
         return "is a submodule"
     judge = judge_by_name(path)
-    if judge is not None and not _is_data_of_tests(change, judge, terms):
+    if judge is not None and not terms.steering.is_data_of_tests(change, judge, terms.tracked):
         return str(judge)
     if terms.steering.layout.is_protected(path):
         return "matches `protected`"
@@ -231,14 +226,6 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
     if target and not terms.has_below(target):
         return f"has the name of a target that make would build: {target}"
     return _link(change, terms)
-
-
-def _is_data_of_tests(change: Change, judge: Judge, terms: Terms) -> bool:
-    """A new file that tests read as data; it steers nothing, since nothing of the base lies beside or below it."""
-    path = change.path
-    if judge not in _PLAIN_DATA or change.how != "added" or not terms.steering.layout.is_test(path):
-        return False
-    return _DATA.search(path) is not None and not path.endswith((".pyc", ".pyo"))
 
 
 def _link(change: Change, terms: Terms) -> str:

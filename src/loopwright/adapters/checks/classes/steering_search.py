@@ -21,16 +21,21 @@ from loopwright.adapters.checks.classes.collecting import (
     runs_doctests,
 )
 from loopwright.adapters.checks.classes.command_lines import Command, joined
-from loopwright.adapters.checks.classes.layout import Layout, completed
+from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
 from loopwright.adapters.checks.classes.links import Links, links_of
 from loopwright.adapters.checks.classes.loaded_code import loaded_among, with_loaded
 from loopwright.adapters.checks.classes.steering_files import configures_tests, steering
 from loopwright.adapters.checks.classes.walk import CODE
 from loopwright.kernel.gates import matches
-from loopwright.kernel.model import Commit
+from loopwright.kernel.judges import Judge
+from loopwright.kernel.model import Change, Commit
 
 _LARGEST = 512 * 1024  # bytes read of one file
 _MOST_READ = 3000  # files that are looked into for tests
+_DATA = re.compile(
+    r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
+)
+_PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.FORGE, Judge.HIDDEN, Judge.COMPILED)
 _ROUNDS = 6  # of scripts that call scripts, and of folders that these work in
 
 
@@ -53,6 +58,17 @@ class Steering:
         return any(matches(path, pattern) for pattern in self.collected) or any(
             each.imports(path, tracked) for each in self.discovered
         )
+
+    def is_data_of_tests(self, change: Change, judge: Judge, tracked: frozenset[str]) -> bool:
+        """Return whether tests read it as data: no check works in its folder, and no test lies in it or below it."""
+        path, folder = change.path, posixpath.dirname(change.path)
+        if judge not in _PLAIN_DATA or not self.layout.is_test(path):
+            return False
+        if change.how == "added" and _DATA.search(path):
+            return not path.endswith((".pyc", ".pyo"))
+        tests = self.yielding or filter(collected_by_name, tracked)
+        steers = folder in self.called.places or any(each.startswith(f"{folder}/") for each in tests)
+        return judge is not Judge.COMPILED and not steers
 
     def loaded_among(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Of files of a candidate those that another of them loads, though they are named like texts; and by which."""

@@ -101,10 +101,10 @@ class CallWalk:
                 self.found.setdefault(path, why)
 
     def take_named(self, words: list[str], at: str, why: str) -> None:
-        """What the command of a check names in so many words, whatever runs it: but code that it is to test."""
+        """Protect data that the command of a check names. Code it is given is what it tests, unless it runs it."""
         for each in handed(words):
             path = self.resolved(each.word, at)
-            if path and not self.is_test(path) and _takes_part(path, each):
+            if path and not self.is_test(path) and not is_source(path) and _takes_part(path, each):
                 self.found.setdefault(path, why)
 
     def take_module(self, module: str, at: str, why: str) -> None:
@@ -179,7 +179,5 @@ def _folders(paths: frozenset[str]) -> frozenset[str]:
 
 
 def _takes_part(path: str, each: Handed) -> bool:
-    """Code that a runner or a script is given is what it tests, and a text may hold examples that are."""
-    if is_source(path):
-        return each.is_own and each.is_value
+    """Return whether the data takes part in the run; a text may hold examples that are tests."""
     return each.is_own or each.is_value or not is_text(path)
