@@ -14,6 +14,7 @@ from loopwright.adapters.checks.classes.import_roots import Names, Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
+from loopwright.adapters.checks.classes.metadata import changes_only_metadata
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -161,6 +162,8 @@ def class_of(change: Change, terms: Terms) -> Classed:
     """First match wins."""
     path = change.path
     if why := _judge_by_name(change, terms):
+        if not terms.steering.layout.is_protected(path) and changes_only_metadata(path, terms.before, terms.after):
+            return Classed(change=change, kind=FileClass.TEXT, why="only metadata differs")
         is_manifest = judge_by_name(path) in INSTALLING
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if path in terms.artifacts:
