@@ -56,6 +56,14 @@ def test_tests_are_known_by_folder_and_by_what_runners_collect(
     assert not any(layout.is_test(path) for path in others)
 
 
+def test_a_folder_of_tests_beside_src_is_theirs_with_all_that_is_in_it() -> None:
+    files = ["src/a/__init__.py", "testing/test_a.py", "testing/benchmark.py", "downstream/run.py"]
+    found = detected([*files, "scripts/test.sh", "scripts/release.py", "docs/test_docs.py", "docs/conf.py"])
+    assert found.is_test("testing/benchmark.py")
+    assert [path for path in ("downstream/run.py", "scripts/release.py", "docs/conf.py") if found.is_test(path)] == []
+    assert found.product == ("src/**",)
+
+
 def test_a_runner_collects_by_name_wherever_a_file_lies() -> None:
     assert collected_by_name("src/test_x.py")
     assert not collected_by_name("src/x.py")

@@ -73,6 +73,7 @@ _ANY_NAME = (  # collected by their folder
 _C = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _NAMED_FOR = re.compile(r"tests?[-_]?(\w+)|(\w+?)[-_]?tests?", re.IGNORECASE)
 _SHELL = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".awk")
+_SCRIPTS = frozenset({"scripts", "tools"})  # beside the product, unless they hold a package or tests
 _BUILT = (".go", ".rs", ".java", ".kt", ".scala", ".c", ".cc", ".cpp", ".cs", ".swift", ".zig", ".hs", ".ml")
 _LOOK = 3  # of these at least, before a folder of documentation passes for a package
 
@@ -106,11 +107,13 @@ def detected(paths: Iterable[str]) -> Layout:
 
 @lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
 def _detected(files: tuple[str, ...]) -> Layout:
-    tests = _tests(files)
+    named = (path for path in files if "/" in path and not path.endswith(_SHELL) and collected_by_name(path))
+    tested = frozenset(path.split("/")[0] for path in named)
+    loose = _folders_beside_src(files)
+    tests = tuple(dict.fromkeys((*_tests(files), *(f"{folder}/**" for folder in sorted(loose & tested)))))
     found = Layout(tests=tests)
     rest = [path for path in files if judge_by_name(path) is None and not found.is_test(path)]
-    tested = {path.split("/")[0] for path in files if "/" in path and collected_by_name(path)}
-    return Layout(product=_product(rest, tested), tests=tests)
+    return Layout(product=_product(rest, loose | (_SCRIPTS - tested)), tests=tests)
 
 
 def completed(given: Layout, paths: Iterable[str]) -> Layout:
@@ -193,13 +196,12 @@ def _folders_of_tests(path: str) -> Iterable[str]:
                 return
 
 
-def _product(rest: list[str], tested: set[str]) -> tuple[str, ...]:
+def _product(rest: list[str], aside: frozenset[str]) -> tuple[str, ...]:
     """Every folder with sources; examples, documentation and scripts only where there is nothing else."""
     sources = [path for path in rest if is_source(path)]
     packages = _packages_among_texts(rest)
     plain = [p for p in sources if not is_example(p) and (not is_text(p) or p.split("/")[0] in packages)]
-    aside = _folders_aside(plain, tested)
-    main = [path for path in plain if path.split("/")[0] not in aside]
+    main = [path for path in plain if path.split("/")[0] not in aside or f"{path.split('/')[0]}/__init__.py" in sources]
     chosen = main or plain or [path for path in sources if not is_text(path)]
     folders = sorted({path.split("/")[0] for path in chosen if "/" in path})
     at_top = {splitext(path)[1] for path in chosen if "/" not in path}
@@ -208,19 +210,15 @@ def _product(rest: list[str], tested: set[str]) -> tuple[str, ...]:
     return (*(f"{folder}/**" for folder in folders), *(f"*{suffix}" for suffix in suffixes))
 
 
-def _folders_aside(sources: list[str], tested: set[str]) -> frozenset[str]:
-    """Return the folders of scripts beside the product.
-
-    Beside a package in `src`, that is every other folder of Python files without a package; `scripts` and `tools` are,
-    unless they hold a package or tests.
-    """
-    packages = {path.split("/")[0] for path in sources if path.endswith("/__init__.py")}
+def _folders_beside_src(files: tuple[str, ...]) -> frozenset[str]:
+    """Return the folders of Python files without a package, beside a package in `src`: scripts, and tests."""
+    packages = {path.split("/")[0] for path in files if path.endswith("/__init__.py")}
     held: defaultdict[str, set[str]] = defaultdict(set)
-    for path in sources:
-        if "/" in path:
+    for path in filter(is_source, files):
+        if "/" in path and not (is_text(path) or is_example(path)):
             held[path.split("/")[0]].add(splitext(path)[1])
-    loose = {folder for folder, suffixes in held.items() if "src" in packages and suffixes <= {".py", *_SHELL}}
-    return frozenset((loose - packages) | ({"scripts", "tools"} - packages - tested))
+    loose = (folder for folder, suffixes in held.items() if suffixes <= {".py", *_SHELL})
+    return frozenset(loose) - packages if "src" in packages else frozenset()
 
 
 def _packages_among_texts(rest: list[str]) -> frozenset[str]:
