@@ -7,6 +7,9 @@ from loopwright.adapters.checks.reports import Report, failed_test
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 
+CONFTEST = (
+    "ImportError while loading conftest '/a/tests/conftest.py'.\ntests/conftest.py:1: in <module>\n    import pytz\n"
+)
 NO_REPORT = "it wrote no report"
 
 
@@ -31,6 +34,13 @@ def check(command: str, **more: Any) -> CheckSettings:  # noqa: ANN401 - handed 
         ("./x", ended(126, "Permission denied"), "is not installed"),
         ("pytest --no", ended(4, "error: unrecognized arguments", refused=NO_REPORT), "command line"),
         ("pytest nowhere", ended(4, "not found", report=Report(tests=0)), "command line"),
+        (
+            "pytest",
+            ended(4, f"{CONFTEST}E   ModuleNotFoundError: No module named 'pytz'"),
+            "cannot import pytz (conftest.py)",
+        ),
+        ("pytest", ended(4, f"{CONFTEST}E   OSError: a\nE   E: b"), "cannot load conftest.py: E: b; "),
+        ("pytest", ended(4, CONFTEST), "cannot load conftest.py: it raised"),
         ("npm run x", ended(1, 'npm error Missing script: "x"'), "command line"),
         ("make x", ended(2, "make: *** No rule to make target 'x'.  Stop."), "command line"),
         ("pytest", ended(5, "no tests ran", report=Report(tests=0)), "found no test"),

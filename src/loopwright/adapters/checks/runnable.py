@@ -19,6 +19,7 @@ _MISSING = re.compile(
     r"|can't open file|could not find `Cargo\.toml`|error: failed to get `|go\.mod file not found|npm error 404",
     re.MULTILINE,
 )
+_CONFTEST = "ImportError while loading conftest "
 _USAGE = re.compile(
     r"Missing script: |No rule to make target|[Uu]nrecognized (?:arguments|option)|[Uu]nknown option|bad option: "
     r"|Unrecognized CLI Parameter|flag provided but not defined|unexpected argument|does not contain recipe"
@@ -67,6 +68,8 @@ def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
 
 def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     """It ended, and no test is known of."""
+    if is_pytest(spec.run) and ran.exit_code == _PYTEST_USAGE and (why := _conftest_problem(ran.tail)):
+        return why, "install it where the check looks for it, or correct that file"
     if ran.exit_code and (ran.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND) or _is_missing(spec, ran.tail)):
         return "what it starts is not installed here", "install it where the check looks for it, or correct `run`"
     if ran.exit_code and (_USAGE.search(ran.tail) or (is_pytest(spec.run) and ran.exit_code == _PYTEST_USAGE)):
@@ -74,6 +77,16 @@ def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if ran.refused:
         return ran.refused, "look at its output, and correct `run`, or what it needs"
     return "", ""
+
+
+def _conftest_problem(tail: str) -> str:
+    """Return why a `conftest.py` could not be loaded; empty where pytest loaded it."""
+    _, is_told, traceback = tail.partition(_CONFTEST)
+    if not is_told:
+        return ""
+    said = (re.findall(r"^E +(.+)$", traceback, re.MULTILINE) or ["it raised"])[-1]
+    module = re.search(r"No module named '?([\w.]+)", said)
+    return f"it cannot import {module[1]} (conftest.py)" if module else f"it cannot load conftest.py: {said}"
 
 
 def _is_missing(spec: CheckSettings, tail: str) -> bool:
