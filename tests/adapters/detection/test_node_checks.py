@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.adapters.detection.node_checks import install_command, node_checks, read_package
 from loopwright.adapters.detection.stacks import detect
-from tests.adapters.detection.projects import first, look
+from tests.adapters.detection.projects import first, look, ways
 
 
 def package(**said: object) -> dict[str, str]:
@@ -156,3 +156,23 @@ def test_nodes_own_runner_is_to_be_told_where_the_tests_are(
 ) -> None:
     seen = replace(look(tmp_path, package(scripts={"test": script})), ask=lambda _argv: version)
     assert any("`node --test test/`" in note for note in detect(seen).notes) == is_told
+
+
+MS = {"test": "pnpm run test:node && pnpm run test:edge", "test:node": "jest --env node", "test:edge": "jest 'x"}
+
+
+@pytest.mark.parametrize(
+    ("scripts", "programs", "expected"),
+    [
+        (MS, (), ["pnpm test", "node_modules/.bin/jest --env node"]),
+        (MS, ("pnpm",), ["pnpm test"]),
+        ({"test": "pnpm run test"}, (), ["pnpm test"]),
+        ({"test": "vitest run"}, (), ["pnpm test"]),
+        ({"test": "pnpm build && jest"}, (), ["pnpm test", "node_modules/.bin/jest"]),
+    ],
+)
+def test_where_the_manager_is_missing_the_runner_is_started_itself(
+    tmp_path: Path, scripts: dict[str, str], programs: tuple[str, ...], expected: list[str]
+) -> None:
+    files = package(scripts=scripts, packageManager="pnpm@10.0.0") | {"node_modules/.bin/jest": ""}
+    assert ways(node_checks(look(tmp_path, files, *programs)), "test") == expected

@@ -23,6 +23,7 @@ _TOOLS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 # Programs that scripts lint with, by the package that has them.
 _PACKAGES = {"eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "tsc": "typescript"}
 _PACKAGES |= {name: name for name in ("standard", "xo", "jshint", "oxlint", "stylelint")}
+_RUNNERS = ("jest", "vitest", "mocha")
 _INSTALLED = ("dependencies", "devDependencies")
 _LISTS = (*_INSTALLED, "optionalDependencies", "peerDependencies")
 _LOCKS = {
@@ -105,7 +106,9 @@ def node_checks(look: Look) -> Detected:
     package = read_package(look)
     if package is None:
         return Detected(stack="node", notes=("package.json is not a JSON object",))
-    prospects = [each for each in (_build(package), _tests(package), *_linters(look, package)) if each is not None]
+    prospects = [
+        each for each in (_build(package), _tests(look, package), *_linters(look, package)) if each is not None
+    ]
     missing = () if package.tests else ("package.json has no script 'test'",)
     prepared = tuple(_prepared(look, package, each) for each in prospects)
     return Detected(stack="node", prospects=prepared, notes=(*missing, *_finds_ours(look, package)))
@@ -198,8 +201,24 @@ def _build(package: Package) -> Prospect | None:
     return single("build", _run(package, "build")) if "build" in package.scripts else None
 
 
-def _tests(package: Package) -> Prospect | None:
-    return single("test", _whole(package)) if package.tests else None
+def _tests(look: Look, package: Package) -> Prospect | None:
+    if not package.tests:
+        return None
+    without_manager = () if look.where(package.manager) else _runners(look, package, "test", frozenset())
+    return single("test", _whole(package), *without_manager)
+
+
+def _runners(look: Look, package: Package, script: str, seen: frozenset[str]) -> Iterator[tuple[str, ...]]:
+    """Return the test runners that a script starts, also by other scripts, as they are started without a manager."""
+    for line in package.scripts.get(script, "").split("&&") if script not in seen else ():
+        try:
+            program, *words = shlex.split(line)
+        except ValueError:
+            continue
+        if program in _RUNNERS and look.has(f"{_BINARIES}/{program}"):
+            yield (f"{_BINARIES}/{program}", *words)
+        elif program == package.manager and words[:1] == ["run"]:
+            yield from _runners(look, package, "".join(words[1:2]), seen | {script})
 
 
 def _whole(package: Package) -> tuple[str, ...]:
