@@ -144,6 +144,36 @@ def test_options_for_a_plug_in_that_may_be_missing_are_left_away_at_last(tmp_pat
     ]
 
 
+@pytest.mark.parametrize(
+    "plain",
+    ["pytest {posargs}", "{env:A_CMD:pytest} {posargs}", "{env:A_CMD:python -m pytest} {posargs}"],
+)
+def test_a_side_environment_of_tox_does_not_stand_for_the_plain_one(tmp_path: Path, plain: str) -> None:
+    side = "[testenv:benchmark]\ncommands = pytest {posargs:testing/benchmark.py}\n"
+    files = {"tox.ini": f"{side}[testenv]\ncommands = {plain}\n", "testing/benchmark.py": ""}
+    assert first(look(tmp_path, files, "python3"))["test"] == f"python3 {PYTEST}"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {".pytest.ini": "[pytest]\naddopts =\n    --cov=a\n    --doctest-modules\n"},
+        {"tox.ini": "[pytest]\naddopts = -n auto --doctest-modules\n"},
+        {"setup.cfg": "[tool:pytest]\naddopts = --cov=a --doctest-modules\n"},
+        {"pyproject.toml": "[tool.pytest.ini_options]\naddopts = ['--cov', 'a', '--doctest-modules']\n"},
+    ],
+)
+def test_without_a_plug_in_the_options_that_say_what_is_tested_stay(tmp_path: Path, files: dict[str, str]) -> None:
+    found = ways(python_checks(look(tmp_path, files, "python3")), "test")
+    assert found[1] == "python3 -m pytest -o addopts=--doctest-modules"
+
+
+@pytest.mark.parametrize("options", ["--strict-markers -ra", "'", ""])
+def test_options_of_pytest_itself_are_no_reason_to_leave_any_away(tmp_path: Path, options: str) -> None:
+    seen = look(tmp_path, {"pytest.ini": f"[pytest]\naddopts = {options}\n"}, "python3")
+    assert not any("addopts" in way for way in ways(python_checks(seen), "test"))
+
+
 def test_programs_that_make_their_own_environment_come_last(tmp_path: Path) -> None:
     files = {"tox.ini": "[testenv]\ncommands = pytest {posargs}\n", "Makefile": "test:\n\ttrue\n"}
     found = ways(python_checks(look(tmp_path, files, "python3", "tox")), "test")

@@ -34,6 +34,21 @@ def has_tox(look: Look) -> bool:
     return within or look.has("tox.ini", "tox.toml")
 
 
+def pytest_options(look: Look) -> Command:
+    """Return the words of `addopts`, from the first file that pytest reads."""
+    for name, section in (("pytest.ini", "pytest"), (".pytest.ini", "pytest"), ("tox.ini", "pytest")):
+        if said := _ini(look.text(name)).get(section, {}).get("addopts"):
+            return _split(said)
+    said = look.in_pyproject("tool", "pytest", "ini_options", "addopts") or look.in_pyproject(
+        "tool", "pytest", "addopts"
+    )
+    if isinstance(said, list):
+        return tuple(word for word in said if isinstance(word, str))
+    return _split(
+        said if isinstance(said, str) else _ini(look.text("setup.cfg")).get("tool:pytest", {}).get("addopts", "")
+    )
+
+
 def tox_dependencies(look: Look) -> tuple[Command, Command]:
     """The extras and the packages that tox installs before it runs the tests."""
     section = _tox_ini(look).get("testenv", {})
@@ -48,13 +63,17 @@ def _commands(look: Look) -> Iterator[Command]:
     yield from _runs(_noxfile(look))
 
 
-def _words(line: str) -> Command:
+def _split(line: str) -> Command:
     try:
-        words = shlex.split(line)
+        return tuple(shlex.split(line))
     except ValueError:
         return ()
+
+
+def _words(line: str) -> Command:
+    words = _split(line)
     at = next((index for index, word in enumerate(words) if not _leads(word)), len(words))
-    return tuple(words[at:])
+    return words[at:]
 
 
 def _leads(word: str) -> bool:
@@ -74,9 +93,12 @@ def _after(command: Command, tool: str) -> Command | None:
 
 
 def _tox_ini(look: Look) -> dict[str, dict[str, str]]:
-    parser = configparser.RawConfigParser(strict=False)
     embedded = look.in_pyproject("tool", "tox", "legacy_tox_ini")
-    text = look.text("tox.ini") or (embedded if isinstance(embedded, str) else "")
+    return _ini(look.text("tox.ini") or (embedded if isinstance(embedded, str) else ""))
+
+
+def _ini(text: str) -> dict[str, dict[str, str]]:
+    parser = configparser.RawConfigParser(strict=False)
     try:
         parser.read_string(text)
     except configparser.Error:
@@ -85,9 +107,11 @@ def _tox_ini(look: Look) -> dict[str, dict[str, str]]:
 
 
 def _tox(look: Look) -> Iterator[str]:
-    for name, section in _tox_ini(look).items():
+    """The commands of `[testenv]` first: other environments are for benchmarks, documentation and the like."""
+    sections = _tox_ini(look)
+    for name in sorted(sections, key=lambda name: name != "testenv"):
         if name.startswith("testenv"):
-            commands = section.get("commands", "").replace("\\\n", " ")
+            commands = sections[name].get("commands", "").replace("\\\n", " ")
             yield from _filled(look, commands).splitlines()
     for table in (_toml(look.text("tox.toml")), look.in_pyproject("tool", "tox")):
         yield from _of_table(table)
@@ -95,6 +119,7 @@ def _tox(look: Look) -> Iterator[str]:
 
 def _filled(look: Look, commands: str) -> str:
     """What tox would put in place of its variables, as far as it names files of the project."""
+    commands = re.sub(r"\{env:\w+(?::([^{}]*))?\}", lambda found: found[1] or "", commands)
     commands = re.sub(r"\{posargs(?::([^{}]*))?\}", lambda found: found[1] or "", commands)
     commands = re.sub(r"\{(?:tox_root|toxinidir)\}/", "", commands)
     return _INSTALLED.sub(lambda found: f"src/{found[1]}" if look.has_folder(f"src/{found[1]}") else found[1], commands)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from loopwright.adapters.checks.order import REPORT
-from loopwright.adapters.detection.project_commands import arguments_of, has_tox, session_of_tests
+from loopwright.adapters.detection.project_commands import arguments_of, has_tox, pytest_options, session_of_tests
 from loopwright.adapters.detection.python_interpreters import Launcher, add_advice, install_advice, interpreters
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Way, single
 from loopwright.config.settings import CheckSettings, ReportKind
@@ -23,6 +24,22 @@ _GENERATED = re.compile(r"(?:^|/)(?:_*version_*\.py|\w+_pb2(?:_grpc)?\.pyi?|[^/]
 _KEPT_OPTIONS = ("--doctest-modules", "--doctest-glob", "--ignore", "--import-mode", "--pyargs")
 _WITH_VALUE = ("-k", "-m", "-c", "--ignore", "--ignore-glob", "--doctest-glob", "--import-mode")
 _FLAGS = ("-v", "-vv", "-q", "-s", "-x", "-l", "-ra", "-rA", "--verbose", "--quiet", "--doctest-modules", "--pyargs")
+# Of pytest itself; others are a plug-in's, which may be missing.
+_OWN_OPTIONS = (
+    *(
+        "--strict",
+        "--tb",
+        "--color",
+        "--durations",
+        "--import-mode",
+        "--doctest",
+        "--ignore",
+        "--showlocals",
+        "--maxfail",
+    ),
+    *("--verbose", "--quiet", "--no-header", "--no-summary", "--pyargs", "--capture", "--junit", "--disable", "--show"),
+    *("--log", "--assert", "--deselect", "--failed-first", "--ff", "--new-first", "--nf", "--override-ini", "--pdbcls"),
+)
 _NAMING = (
     *("pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "setup.py", "Makefile"),
     *("requirements.txt", "requirements-dev.txt", "dev.requirements.txt"),
@@ -95,8 +112,9 @@ def _pytest(look: Look, known: tuple[Launcher, ...]) -> Iterator[Way]:
     """As the project calls it; where its own options ask for a plug-in that may be missing, without them at last."""
     named = _kept(look, arguments_of(look, "pytest") or ())
     options = [named]
-    if re.search(r"addopts.*?--cov", _pytest_configuration(look), re.DOTALL):
-        options.append((*named, "-o", "addopts="))
+    configured = pytest_options(look)
+    if any(word.startswith(("--", "-n")) and not word.startswith(_OWN_OPTIONS) for word in configured):
+        options.append((*named, "-o", f"addopts={shlex.join(_kept(look, configured))}"))
     if named:
         options.append(())  # its own words may be meant for another place than a checkout
     for extra in options:
@@ -146,10 +164,6 @@ def _uses_pytest(look: Look) -> bool:
     return any(
         re.search(r"^\s*(?:import|from) pytest\b", _beginning(file), re.MULTILINE) for file in _test_files(look.root)
     )
-
-
-def _pytest_configuration(look: Look) -> str:
-    return "\n".join(look.text(name) for name in ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"))
 
 
 @cache
