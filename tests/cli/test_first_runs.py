@@ -22,6 +22,18 @@ pathlib.Path(report).write_text('<testsuite><testcase classname="a" name="b"/></
 """
 
 
+# It has one test in tests/test_a.py and three in all.
+PARTED_RUNNER = """\
+import pathlib, sys
+whole, collects = "tests/test_a.py" not in sys.argv, "--collect-only" in sys.argv
+report = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
+cases = [f'<testcase classname="a" name="t{n}"/>' for n in range(3 if whole else 1)]
+pathlib.Path(report).write_text("<testsuite>" + "".join([] if collects else cases) + "</testsuite>")
+print("3 tests collected in 0.01s" if collects else "")
+sys.exit(WHOLE if whole and not collects else 0)
+"""
+
+
 def project(folder: Path, files: dict[str, str]) -> Repository:
     repo = Repository.create(folder)
     for path, text in files.items():
@@ -96,6 +108,29 @@ def test_the_first_way_that_is_green_is_written(tmp_path: Path) -> None:
     assert "cannot run" in done.err
     assert 'run = ["python", "-m", "pytest"]' in (repo.path / "loop.toml").read_text()
     assert "(counting): ok, 1 test" in done.out
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "command", "warnings"),
+    [(0, ".venv/bin/python -m pytest", 0), (1, ".venv/bin/python -m pytest tests/test_a.py", 1)],
+)
+def test_the_plain_command_is_written_where_it_runs_more_tests(
+    tmp_path: Path, exit_code: int, command: str, warnings: int
+) -> None:
+    files = {"tox.ini": "[testenv:bench]\ncommands = pytest tests/test_a.py\n", "tests/test_a.py": "import pytest\n"}
+    repo = project(tmp_path / "repo", files)
+    own_environment(repo, PARTED_RUNNER.replace("WHOLE", str(exit_code)))
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {"test": command}
+    assert len([note for note in done.data["notes"] if "collects 3 tests" in note]) == warnings
+
+
+def test_the_doctor_warns_where_a_plain_run_finds_more_tests(tmp_path: Path) -> None:
+    run = '[checks.test]\nrun = [".venv/bin/python", "-m", "pytest", "tests/test_a.py"]\n'
+    sample = with_checks(tmp_path / "repo", run)
+    own_environment(sample.repo, PARTED_RUNNER.replace("WHOLE", "0"))
+    lines = sample.loop("doctor", "--run", "--json").data["lines"]
+    assert [line["status"] for line in lines if "collects 3 tests" in line["text"]] == ["warn"]
 
 
 def test_a_check_that_cannot_run_is_left_out_with_one_line_that_says_why(tmp_path: Path) -> None:

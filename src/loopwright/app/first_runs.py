@@ -5,6 +5,7 @@ Nothing here stands for a run of a loop; what was seen is only told, and kept as
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -12,6 +13,7 @@ from functools import reduce
 from loopwright.adapters.checks.first_run import FirstRun, first_run, not_run, said_of
 from loopwright.adapters.checks.order import chains
 from loopwright.adapters.checks.receipts import read_receipt
+from loopwright.adapters.checks.single_test import plain_command
 from loopwright.adapters.detection.ways import Prospect, Way
 from loopwright.adapters.from_settings import command_checks
 from loopwright.app.project import Project
@@ -23,6 +25,7 @@ from loopwright.ports.checks import ChecksRun
 from loopwright.ports.store import Store
 
 DOCTOR = LoopId("doctor")  # whose receipts they are: no loop has an id without digits at its end
+_COLLECTED = re.compile(r"(\d+)(?:/\d+)? tests? collected")
 LONGEST = 120.0  # seconds one way of a check is tried
 Tell = Callable[[str], None]
 Install = Callable[[CheckSettings], str]  # how the project's own people would install what a check needs
@@ -51,7 +54,8 @@ async def run_each(project: Project, settings: Settings, tell: Tell, install: In
         for check in chain:
             tell(f"running {check.name}: {' '.join(check.run)}")
         for run in await _run(project, replace(settings, checks=chain), install):
-            yield run
+            more = await _count_more(project, settings, run) if run.word == "ok" else 0
+            yield replace(run, plain_tests=more)
 
 
 async def _run(project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:
@@ -77,6 +81,17 @@ async def _run(project: Project, settings: Settings, install: Install) -> tuple[
 def _as_configured(said: str, started: Mapping[str, str]) -> str:
     """With a command as loop.toml has it, in place of what is started here for it."""
     return reduce(lambda text, command: text.replace(command, started[command]), started, said)
+
+
+async def _count_more(project: Project, settings: Settings, run: FirstRun) -> int:
+    """Return the number of tests that a plain run would collect, where it is greater than what the check runs."""
+    plain = plain_command(run.check.run)
+    if plain is None or run.tests is None:
+        return 0
+    check = CheckSettings(name=run.check.name, run=(*plain, "--collect-only"), timeout=run.check.timeout)
+    (seen,) = await _run(project, replace(settings, checks=(check,)), lambda _check: "")
+    found = _COLLECTED.findall("\n".join(seen.last))
+    return int(found[-1]) if found and int(found[-1]) > run.tests else 0
 
 
 async def _without(said: str, project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:
@@ -139,9 +154,26 @@ async def choose(
             if run.runs and (run.word != "red" or _is_red_for_its_code(run)):
                 break
         if best := _best(tried):
-            yield best
+            yield await _widen(project, best, tell, longest)
         elif tried and tried[0].run:
             yield LeftOut(name=prospect.name, run=tried[0].run)
+
+
+async def _widen(project: Project, chosen: Chosen, tell: Tell, longest: float) -> Chosen:
+    """Return the plain command instead of one that runs a part of the tests, where it is green and runs more."""
+    way, run = chosen.way, chosen.run
+    plain = plain_command(way.check.run)
+    if run is None or run.word != "ok" or plain is None:
+        return chosen
+    more = await _count_more(project, _settings_of(way, way.check), run)
+    if not more:
+        return chosen
+    wider = replace(way, check=replace(way.check, run=plain))
+    tell(f"trying {way.check.name}: {' '.join(plain)}, which collects {more} tests (at most {longest:g} s)")
+    seen = await _try(project, wider, longest, "")
+    tell(f"  {said_of(seen)}")
+    is_wider = seen.word == "ok" and (seen.tests or 0) > (run.tests or 0)
+    return Chosen(way=wider, run=seen) if is_wider else replace(chosen, run=replace(run, plain_tests=more))
 
 
 def _best(tried: list[Chosen]) -> Chosen | None:
@@ -167,6 +199,9 @@ def _passing(chosen: Chosen) -> int:
 
 async def _try(project: Project, way: Way, longest: float, install: str) -> FirstRun:
     check = replace(way.check, timeout=min(longest, way.check.timeout))
-    settings = Settings(checks=(check,), workspace=WorkspaceSettings(setup=way.setup, copy=way.copy))
-    (run,) = await _run(project, settings, lambda _check: install)
+    (run,) = await _run(project, _settings_of(way, check), lambda _check: install)
     return replace(run, check=way.check)
+
+
+def _settings_of(way: Way, check: CheckSettings) -> Settings:
+    return Settings(checks=(check,), workspace=WorkspaceSettings(setup=way.setup, copy=way.copy))

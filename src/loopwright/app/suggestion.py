@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.classes.layout import Layout
-from loopwright.adapters.checks.first_run import describe_failure, left_out, said_of
+from loopwright.adapters.checks.first_run import describe_failure, describe_plain_run, left_out, said_of
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.detection.stacks import detect, look_at
@@ -64,7 +64,8 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
         agents=tuple(name for name in KNOWN_AGENTS if look.where(name)),
     )
     told = (f"Left out: {describe_failure(run)}" for run in without)
-    return Suggestion(stack=seen.stack, chosen=chosen, around=around, notes=(*seen.notes, *told))
+    narrow = filter(None, (describe_plain_run(each.run) for each in chosen if each.run))
+    return Suggestion(stack=seen.stack, chosen=chosen, around=around, notes=(*seen.notes, *told, *narrow))
 
 
 async def _layout(project: Project, checks: tuple[CheckSettings, ...]) -> Layout | None:

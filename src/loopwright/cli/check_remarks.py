@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.first_run import FirstRun, describe_failure, said_of
+from loopwright.adapters.checks.first_run import FirstRun, describe_failure, describe_plain_run, said_of
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
@@ -115,3 +115,5 @@ def run_lines(runs: tuple[FirstRun, ...]) -> Iterator[Remark]:
             said += f". A loop has to mend that{unless}"
         yield Remark(word, "run", said)
         yield from (Remark(word, "", f"| {line}") for line in run.last)
+        if narrow := describe_plain_run(run):
+            yield Remark("warn", "run", f"{run.check.name}: {narrow}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.sequence import flips
-from loopwright.adapters.checks.single_test import alone
+from loopwright.adapters.checks.single_test import alone, plain_command
 from loopwright.config.settings import CheckSettings
 from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
@@ -112,3 +112,19 @@ def test_how_one_test_is_run_alone() -> None:
     )
     assert alone(("cargo", "test"), "a::b") == ("cargo", "test")
     assert alone(("pytest",), "not-a-node-id") == ("pytest",)
+
+
+@pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        ("pytest testing/benchmark.py", "pytest"),
+        ("python -m pytest -q -o addopts= tests", "python -m pytest -o addopts="),
+        ("pytest -k fast -n 4", "pytest"),
+        ("pytest --ignore=bench --tb short", "pytest"),
+        ("pytest -q --tb short -o addopts=", None),
+        ("make test", None),
+        ("python -m unittest discover -s tests", None),
+    ],
+)
+def test_the_plain_command_has_no_word_that_names_a_part(command: str, plain: str | None) -> None:
+    assert plain_command(tuple(command.split())) == (None if plain is None else tuple(plain.split()))

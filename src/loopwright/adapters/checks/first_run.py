@@ -11,6 +11,7 @@ from typing import Literal
 
 from loopwright.adapters.checks.ignored_files import said_of_ignored
 from loopwright.adapters.checks.runnable import FOUND_NO_TEST
+from loopwright.adapters.checks.single_test import plain_command
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.wording import guided, last_error
@@ -44,6 +45,7 @@ class FirstRun:
     why: str = ""
     last: tuple[str, ...] = ()  # lines of the output
     advice: str = ""
+    plain_tests: int = 0  # that its runner collects without the words that name a part; 0: no more than it runs
 
     @property
     def runs(self) -> bool:
@@ -99,6 +101,15 @@ def describe_failure(run: FirstRun) -> str:
     said = next((line for line in lines if _NAMES_WHAT_IS_MISSING.search(line)), lines[0] if lines else "")
     parts = (run.why, f"it said {said!r}" if said and said not in run.why else "", run.advice)
     return f"check {run.check.name!r} cannot run: {'; '.join(filter(None, parts))}"
+
+
+def describe_plain_run(run: FirstRun) -> str:
+    """Return the warning that a plain run would find more tests than the check; empty where it would not."""
+    plain = plain_command(run.check.run)
+    if plain is None or not run.plain_tests:
+        return ""
+    told = f"`{' '.join(plain)}` collects {run.plain_tests} tests and this check runs {run.tests}"
+    return f"{told}; set `run` of [checks.{run.check.name}] to it, unless the others must not judge"
 
 
 def left_out(run: FirstRun) -> str:

@@ -9,6 +9,9 @@ from loopwright.adapters.checks.reports import Exists
 from loopwright.adapters.checks.runners.commands import find_runner, name_of
 from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
 
+_STEERING = ("-o", "-c", "-p", "--override-ini", "--config-file", "--rootdir", "--import-mode")  # each takes a value
+_NARROWING = ("-k", "-m", "--ignore", "--deselect")
+_WITH_VALUE = (*_NARROWING, "--ignore-glob", "-n", "-W", "-r", "--tb", "--maxfail", "--durations", "--junitxml")
 _MOST_FILES = 20  # more of them are hardly a part
 # Options of a discovery that take a value, and their short names.
 _VALUES = {
@@ -102,6 +105,23 @@ def _file_in(test: str, paths: frozenset[str]) -> str:
 def is_pytest(argv: tuple[str, ...]) -> bool:
     """Whether the command is pytest itself, so that its exit code is pytest's."""
     return _pytest_place(argv) is not None
+
+
+def plain_command(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return the command without the words by which pytest runs a part of the tests; None where there are none."""
+    place = _pytest_place(argv)
+    if place is None:
+        return None
+    kept, narrows, words = list(argv[: place + 1]), False, list(argv[place + 1 :])
+    while words:
+        word = words.pop(0)
+        if word in _STEERING:
+            kept += [word, *words[:1]]
+        else:
+            narrows = narrows or not word.startswith("-") or word.startswith(_NARROWING)
+        if word in (*_STEERING, *_WITH_VALUE):
+            del words[:1]
+    return tuple(kept) if narrows else None
 
 
 def _pytest_place(argv: tuple[str, ...]) -> int | None:
