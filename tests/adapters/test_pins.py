@@ -1,12 +1,14 @@
 """What a loop relies on beside its commits is known by digest, and seen when it changes."""
 
 import os
+import venv
 from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.pins import GONE, differing, files_named, packages_of, pins_of, scripts_of
-from loopwright.config.settings import AgentSettings, CheckSettings, Settings
+from loopwright.adapters.pins import GONE, ReliedOn, differing, files_named, pins_of, scripts_of
+from loopwright.adapters.resolution import Resolution
+from loopwright.config.settings import AgentSettings, Settings
 
 
 def agent(*argv: str) -> AgentSettings:
@@ -14,12 +16,10 @@ def agent(*argv: str) -> AgentSettings:
 
 
 @pytest.fixture
-def venv(tmp_path: Path) -> Path:
-    (tmp_path / "venv" / "bin").mkdir(parents=True)
-    (tmp_path / "venv" / "bin" / "python").write_text("#!/bin/sh\n")
-    (tmp_path / "venv" / "bin" / "python").chmod(0o755)
-    packages = tmp_path / "venv" / "lib" / "python3.12" / "site-packages"
-    (packages / "lib").mkdir(parents=True)
+def site(tmp_path: Path) -> Path:
+    venv.create(tmp_path / "env", symlinks=True)
+    (packages,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    (packages / "lib").mkdir()
     (packages / "lib-1.0.dist-info").mkdir()
     (packages / "lib-1.0.dist-info" / "entry_points.txt").write_text("[pytest11]\n")
     (packages / "own.pth").write_text("/src\n")
@@ -27,13 +27,12 @@ def venv(tmp_path: Path) -> Path:
     return packages
 
 
-def commands(venv: Path) -> tuple[tuple[str, ...], ...]:
-    return tuple(check.run for check in settings(venv).checks)
+def relied_on(*argv: str, path: str = "", active: str = "") -> ReliedOn:
+    return ReliedOn((argv,), (), Resolution({"PATH": path, "VIRTUAL_ENV": active}, Path("/nowhere")))
 
 
-def settings(venv: Path, *agents: AgentSettings) -> Settings:
-    python = venv.parent.parent.parent / "bin" / "python"
-    return Settings(checks=(CheckSettings(name="test", run=(str(python), "-m", "pytest")),), agents=agents)
+def of_environment(site: Path) -> ReliedOn:
+    return relied_on(str(site.parents[2] / "bin" / "python"), "-m", "pytest")
 
 
 def test_the_scripts_of_an_agent_are_its_program_by_path_and_what_it_is_told_to_run(tmp_path: Path) -> None:
@@ -70,27 +69,111 @@ def test_a_large_program_is_known_by_size_and_time(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_python_would_import_or_run_is_seen_to_change(venv: Path, deed: object, name: str, word: str) -> None:
-    before = packages_of(commands(venv), {})
-    pins = pins_of(settings(venv), commands(venv), venv, {})
-    deed(venv)  # type: ignore[operator]
-    assert list(differing(before, packages_of(commands(venv), {}))) == [f"{venv / name} {word}"]
-    assert list(differing(pins, pins_of(settings(venv), commands(venv), venv, {}))) == [f"{venv} was changed"]
+def test_what_python_would_import_or_run_is_seen_to_change(site: Path, deed: object, name: str, word: str) -> None:
+    checks = of_environment(site)
+    before, logged = checks.now(), checks.for_log(())
+    deed(site)  # type: ignore[operator]
+    assert list(differing(before, checks.now())) == [f"{site / name} {word}"]
+    assert list(differing(logged, checks.for_log(()))) == [f"{site} was changed"]
 
 
-def test_using_a_package_changes_nothing(venv: Path) -> None:
-    before = packages_of(commands(venv), {})
-    for folder in (venv, venv / "lib"):
+def test_using_a_package_changes_nothing(site: Path) -> None:
+    checks = of_environment(site)
+    before = checks.now()
+    for folder in (site, site / "lib"):
         (folder / "__pycache__").mkdir()
         (folder / "__pycache__" / "a.pyc").write_text("x")
-    assert packages_of(commands(venv), {}) == before
+    assert checks.now() == before
 
 
-def test_the_active_environment_counts_too(venv: Path) -> None:
-    made = (("make", "test"),)
-    assert packages_of(made, {"PATH": "/nowhere"}) == {}
-    home = str(venv.parent.parent.parent)
-    assert packages_of(made, {"PATH": "/nowhere", "VIRTUAL_ENV": home}).keys() >= {str(venv / "own.pth")}
+def test_the_python_of_a_script_is_that_of_its_first_line(site: Path, tmp_path: Path) -> None:
+    tool(tmp_path / "bin" / "pytest", f"#!{site.parents[2] / 'bin' / 'python'}\n")
+    checks = relied_on("pytest", path=str(tmp_path / "bin"))
+    assert str(site / "own.pth") in checks.now()
+
+
+def test_a_command_that_names_no_python_has_that_of_the_active_environment(site: Path) -> None:
+    assert relied_on("make", "test").now() == {}
+    active = relied_on("make", "test", active=str(site.parents[2]))
+    assert str(site / "own.pth") in active.now()
+
+
+def test_sources_of_an_editable_installation_are_the_projects_own(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "root" / "src").mkdir(parents=True)
+    (site / "own.pth").write_text(f"{tmp_path / 'root' / 'src'}\n{tmp_path}\n")
+    python = str(site.parents[2] / "bin" / "python")
+    (found,) = Resolution({}, tmp_path / "root").interpreters((python,)).values()
+    assert (site in found.folders, tmp_path in found.folders) == (True, True)
+    assert tmp_path / "root" / "src" not in found.folders
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho no json\n", "#!/nowhere/python\n"])
+def test_a_python_that_does_not_answer_imports_from_nowhere(tmp_path: Path, text: str) -> None:
+    python = tool(tmp_path / "python", text)
+    (found,) = Resolution({}, tmp_path).interpreters((str(python),)).values()
+    assert found.folders == ()
+
+
+def tool(file: Path, text: str = "#!/bin/sh\n") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o755)
+    return file
+
+
+def test_a_program_in_front_of_another_that_a_command_names_is_named(tmp_path: Path) -> None:
+    early, late = tmp_path / "early", tmp_path / "late"
+    tool(late / "compare")
+    checks = relied_on("sh", "-c", "cd src && compare a b; jq", path=f"{early}:{late}")
+    before, logged = checks.now(), checks.for_log(())
+    tool(early / "jq")  # one that was not there hides none
+    assert not list(differing(before, checks.now()))
+    planted = tool(early / "compare")
+    said = [f"{planted} is found in place of {late / 'compare'}"]
+    assert (list(differing(before, checks.now())), list(differing(logged, checks.for_log(())))) == (said, said)
+
+
+def test_a_program_that_is_written_again_with_the_same_text_is_the_same(tmp_path: Path) -> None:
+    checks = relied_on("compare", path=str(tmp_path))
+    program = tool(tmp_path / "compare")
+    before = checks.now()
+    tool(program)
+    assert not list(differing(before, checks.now()))
+    tool(program, "#!/bin/sh\ntrue\n")
+    assert list(differing(before, checks.now())) == [f"{program} was changed"]
+    program.unlink()
+    assert list(differing(before, checks.now())) == [f"{program} is gone"]
+
+
+def test_on_another_path_other_programs_are_found_and_nobody_put_them_there(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        tool(tmp_path / name / "compare")
+    logged = relied_on("compare", path=str(tmp_path / "one")).for_log(())
+    assert not list(differing(logged, relied_on("compare", path=str(tmp_path / "other")).for_log(())))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="whoever may write everything can change everything")
+def test_what_only_the_system_can_write_stops_no_loop(tmp_path: Path) -> None:
+    program = tool(tmp_path / "compare")
+    checks = relied_on(str(program), path=str(tmp_path))
+    program.chmod(0o555)
+    tmp_path.chmod(0o555)
+    try:
+        assert checks.now() == {}
+    finally:
+        tmp_path.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", ["same/index.js", "@scope/same/index.js", ".bin/jest", "new/index.js"])
+def test_what_is_copied_for_every_checkout_is_seen_at_the_next_resume(tmp_path: Path, name: str) -> None:
+    modules = tmp_path / "node_modules"
+    for each in ("same/index.js", "@scope/same/index.js", ".bin/jest", ".cache/x/y"):
+        tool(modules / each)
+    before = relied_on().for_log((modules, tmp_path / ".env"))
+    tool(modules / ".cache" / "x" / "z")
+    assert not list(differing(before, relied_on().for_log((modules, tmp_path / ".env"))))
+    tool(modules / name, "other\n")
+    assert list(differing(before, relied_on().for_log((modules, tmp_path / ".env")))) == [f"{modules} was changed"]
 
 
 def test_a_script_that_is_gone_is_said_to_be() -> None:

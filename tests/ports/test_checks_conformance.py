@@ -10,6 +10,7 @@ from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.adapters.resolution import Resolution
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Commit, Demand, Finding, Severity
@@ -97,7 +98,7 @@ def real_checks(root: Path) -> CommandChecks:
             clock=clock,
             root=root,
             runs=root / ".loop" / "runs",
-            digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
+            digests=Digests(Resolution(for_checks(os.environ, root / ".loop" / "verify"), root)),
         ),
         classifier=Classifier(source=checkouts.objects, product=("**",)),
     )

@@ -10,25 +10,27 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.files import sorted_entries
-from loopwright.adapters.project_environment import of_the_project
+from loopwright.adapters.resolution import PIECES, Resolution
 from loopwright.config.settings import AgentSettings, Settings
 
 Pins = Mapping[str, str]  # a path: what it holds
+Commands = tuple[tuple[str, ...], ...]
 
 _SCRIPTS = (".py", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".lua")
 _LARGEST = 4 << 20  # of what is read whole; a larger program is known by its size and times
-_PACKAGES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
 _STARTS_WITH_PYTHON = ("sitecustomize", "usercustomize")
 GONE = "gone"
-NAMED = "named "  # before the digest of what a check names: a log of an older version has none of these
+NAMED = "named "  # before the digest of what a command names, and may write
+PROGRAM = "program "  # before the name of a program, in the place of a path
 _SMALL = 1 << 20
-_PIECES = re.compile(r"""[\s;&|()<>"'`=]+""")  # of a line for a shell
+_SHIM = 16 * 1024
 # What a command is told to write is another file after every run.
 _WRITTEN_AS = re.compile(
     r"-o$|(?!.*(?:conf|rc))-.*(?:out|report|junit|xml|log|cov|result|cache|dump|trace|prof|save)", re.IGNORECASE
@@ -60,7 +62,7 @@ def _is_script(file: Path) -> bool:
 
 def files_named(commands: Iterable[tuple[str, ...]], home: str) -> Pins:
     """What commands name by a whole path, and so find outside of what is judged: programs, scripts, settings."""
-    found = {file for argv in commands for file in _whole_paths(argv, home)}
+    found = {file for argv in commands for file in _whole_paths(argv, home) if _can_change(str(file))}
     return {str(file): NAMED + digest_of(file) for file in sorted(found)}
 
 
@@ -69,7 +71,7 @@ def _whole_paths(argv: tuple[str, ...], home: str) -> Iterator[Path]:
         option, _, value = word.partition("=") if word.startswith("-") else (before, "", word)
         if not _WRITTEN_AS.match(option):
             yield from (file for file in (_whole_path(value, home),) if file and _is_read(file))
-            pieces = (_whole_path(piece, home) for piece in _PIECES.split(value))
+            pieces = (_whole_path(piece, home) for piece in PIECES.split(value))
             yield from (file for file in pieces if file and _is_script(file))
 
 
@@ -92,6 +94,11 @@ def _is_read(file: Path) -> bool:
         return False
 
 
+def _can_change(file: str) -> bool:
+    """Whether a process of this user could write the file, or put another one in its place."""
+    return os.access(file, os.W_OK) or os.access(os.path.dirname(os.path.realpath(file)), os.W_OK)  # noqa: PTH120
+
+
 def digest_of(file: Path) -> str:
     try:
         found = file.stat()
@@ -102,21 +109,9 @@ def digest_of(file: Path) -> str:
         return GONE
 
 
-def packages_of(commands: Iterable[tuple[str, ...]], environ: Mapping[str, str]) -> Pins:
-    """What the Python of each command would import first, or run by itself: entry by entry of its site folders."""
-    folders = sorted({folder for argv in commands for folder in site_folders(argv, environ)})
+def importable(folders: Iterable[Path]) -> Pins:
+    """What Python would import first from these folders, or run by itself, entry by entry."""
     return {path: held for folder in folders for path, held in _entries(folder)}
-
-
-def site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[Path]:
-    program = shutil.which(argv[0], path=environ.get("PATH", "")) if argv else None
-    homes = [environ.get("VIRTUAL_ENV", ""), environ.get("CONDA_PREFIX", "")]
-    for found in (program, os.path.realpath(program)) if program else ():
-        above = Path(found).parent.parent
-        homes += [str(above), *(map(str, above.glob("versions/*")) if Path(found).parent.name == "shims" else ())]
-    for home in filter(None, homes):
-        for pattern in _PACKAGES:
-            yield from (folder.resolve() for folder in Path(home).glob(pattern))
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
@@ -139,23 +134,117 @@ def _size_and_time(entry: os.DirEntry[str]) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path, environ: Mapping[str, str]) -> Pins:
-    """What a log can hold of it: each script and file, and one digest for each folder of packages."""
-    commands = tuple(commands)
-    named = files_named((*commands, *settings.workspace.setup), environ.get("HOME", ""))
+@dataclass(frozen=True, slots=True)
+class ReliedOn:
+    """What the commands of checks rely on outside of the tree, as far as an agent could change it.
+
+    What only the system can write changes when the system is upgraded: then checks run again, and no loop stops.
+    """
+
+    commands: Commands
+    setup: Commands
+    resolution: Resolution
+
+    def now(self) -> Pins:
+        """Path by path, for one process."""
+        return {**self._named(), **importable(self._folders()), **self._programs()}
+
+    def for_log(self, copied: Iterable[Path]) -> Pins:
+        """One digest for each folder, and the time: on another PATH other programs are found, which nobody put there.
+
+        `copied` are the folders of the person's tree that every new checkout is made from.
+        """
+        folders = {str(folder): _digest(_entries(folder)) for folder in self._folders()}
+        brought = {str(place): NAMED + _digest(_outermost(place)) for place in copied}
+        return {**self._named(), **folders, **brought, **self._programs(), PROGRAM: str(time.time_ns())}
+
+    def _named(self) -> Pins:
+        return files_named((*self.commands, *self.setup), self.resolution.environ.get("HOME", ""))
+
+    def _folders(self) -> list[Path]:
+        found = (each for argv in self.commands for each in self.resolution.interpreters(argv).values())
+        folders = {folder for each in found for folder in each.folders}
+        return sorted(folder for folder in folders if os.access(folder, os.W_OK))
+
+    def _programs(self) -> Pins:
+        commands = (*self.commands, *self.setup)
+        found = {name: place for argv in commands for name, place in self.resolution.programs(argv).items()}
+        return {f"{PROGRAM}{name}": f"{place}\0{_stamp(place)}" for name, place in found.items() if "/" not in name}
+
+
+def _digest(entries: Iterable[tuple[str, str]]) -> str:
+    return hashlib.sha256(repr(sorted(entries)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _outermost(place: Path, deep: int = 2) -> Iterator[tuple[str, str]]:
+    """Of a folder of packages the files that each begins with. Hidden folders are caches, but for that of programs."""
+    if not place.is_dir():
+        yield str(place), digest_of(place)
+        return
+    for entry in sorted_entries(place):
+        if entry.is_file(follow_symlinks=False):
+            found = entry.stat(follow_symlinks=False)
+            yield entry.path, f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+        elif entry.is_symlink():
+            yield entry.path, str(Path(entry.path).readlink())
+        elif entry.name.startswith("@"):
+            yield from _outermost(Path(entry.path), deep)
+        elif deep > 1 and (entry.name == ".bin" or not entry.name.startswith((".", "__pycache__"))):
+            yield from _outermost(Path(entry.path), deep - 1)
+
+
+def _stamp(place: str) -> str:
+    """Return the real path of a program, and what it holds where an agent could change that."""
+    real = os.path.realpath(place)
+    if not _can_change(real):
+        return real
+    found = Path(real).stat()
+    if found.st_size <= _SHIM:  # a shim is written again with the same text
+        return f"{real} {digest_of(Path(real))}"
+    return f"{real} {found.st_size} {found.st_mtime_ns}"
+
+
+def pins_of(settings: Settings, commands: Commands, root: Path, environ: Mapping[str, str]) -> Pins:
+    """What a log can hold of it. `environ` is that of the checks."""
     scripts = {path: held for agent in settings.agents for path, held in scripts_of(agent, root).items()}
-    packages: dict[str, list[str]] = {}
-    for path, held in packages_of(commands, of_the_project(environ, root)).items():
-        packages.setdefault(os.path.dirname(path), []).append(f"{path}\0{held}\n")  # noqa: PTH120 - hundreds of them
-    digests = {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
-    return {**named, **scripts, **digests}
+    relied_on = ReliedOn(commands, settings.workspace.setup, Resolution(environ, root))
+    copied = (root / pattern for pattern in settings.workspace.copy if not re.search(r"[*?]", pattern))
+    return {**scripts, **relied_on.for_log(copied)}
 
 
-def differing(before: Pins, now: Pins) -> Iterable[str]:
-    """Each path that is not what it was, in words."""
+def differing(before: Pins, now: Pins) -> Iterator[str]:
+    """Each path that is not what it was, in words.
+
+    A program first: another one imports from elsewhere, and nothing of that is gone.
+    """
+    yield from _moved(before, now)
     for path in sorted(before.keys() | now.keys()):
-        if before.get(path) != now.get(path) and (path in before or not now[path].startswith(NAMED)):
+        is_new = path not in before and now[path].startswith(NAMED)  # a command may write what it names
+        if before.get(path) != now.get(path) and not path.startswith(PROGRAM) and not is_new:
             yield f"{path} {_what(path, before, now)}"
+
+
+def _moved(before: Pins, now: Pins) -> Iterator[str]:
+    """Programs that are not what they were. One that was not there before hides none."""
+    since = int(before.get(PROGRAM, "0"))
+    for name in sorted(name for name in before if name.startswith(PROGRAM) and name != PROGRAM):
+        was, _, stamp = before[name].partition("\0")
+        place, _, new_stamp = now.get(name, "").partition("\0")
+        if place != was:
+            if place and _made(place) >= since:
+                yield f"{place} is found in place of {was}"
+            elif not place and not os.path.exists(was):  # noqa: PTH110 - of a text that came from a log
+                yield f"{was} is gone"
+        elif stamp != new_stamp:
+            yield f"{place} was changed"
+
+
+def _made(place: str) -> int:
+    """When it came to be there: set by the kernel alone."""
+    try:
+        return os.lstat(place).st_ctime_ns
+    except OSError:
+        return 0
 
 
 def _what(path: str, before: Pins, now: Pins) -> str:

@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from loopwright.adapters.checks.environment import for_checks
 from loopwright.adapters.checks.started import runnable_checks
-from loopwright.adapters.pins import pins_of
-from loopwright.adapters.tool_places import ToolPlaces, relied_on_differs
+from loopwright.adapters.pins import differing, pins_of
+from loopwright.adapters.project_environment import of_the_project
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.config.loop_toml import Warn, load_settings
@@ -33,8 +34,8 @@ def pins_text(project: Project, settings: Settings) -> str:
     """What a loop with these settings relies on besides, as the log has it."""
     started = runnable_checks(settings, root=project.root, environ=project.environ)
     commands = tuple(check.run for check in started)
-    places = ToolPlaces.of(commands, settings.workspace, project.environ, project.root)
-    return encode({**pins_of(settings, commands, project.root, project.environ), **places.for_log()})
+    environ = for_checks(of_the_project(project.environ, project.root), project.root / ".loop" / "verify")
+    return encode(pins_of(settings, commands, project.root, environ))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Chang
     """
     now = settings_of(project, warn)
     pins = pins_text(project, now)
-    moved = tuple(relied_on_differs(json.loads(seen.now.pins), json.loads(pins))) if seen.now.pins else ()
+    moved = tuple(differing(json.loads(seen.now.pins), json.loads(pins))) if seen.now.pins else ()
     if now.to_json() == seen.now.settings and not moved:
         return None
     before = Settings.from_json(seen.now.settings)

@@ -18,6 +18,7 @@ from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.adapters.resolution import Resolution
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
@@ -216,7 +217,9 @@ def project(
             clock=clock,
             root=repository.path,
             runs=tmp_path / "runs",
-            digests=Digests(for_checks(environment, tmp_path / "verify"), person=environ or {}),
+            digests=Digests(
+                Resolution(for_checks(environment, tmp_path / "verify"), repository.path), person=environ or {}
+            ),
         ),
         classifier=Classifier(
             source=checkouts, product=("**",), protected=protected, commands=tuple(spec.run for spec in specs)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import asyncio
 import base64
 import os
@@ -5,16 +7,18 @@ import py_compile
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+import venv
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from loopwright.adapters.agents.redaction import secrets_in
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.checks.environment import Digests, as_activated, for_checks, program
+from loopwright.adapters.checks.environment import Digests, as_activated, digests_for, for_checks, program
 from loopwright.adapters.checks.started import located
-from loopwright.config.settings import CheckSettings
+from loopwright.adapters.resolution import Resolution
+from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
 from tests.adapters.checks.projects import project
 
@@ -28,7 +32,7 @@ def tool(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
 
 
 def digest(environment: dict[str, str], *argv: str, setup: tuple[tuple[str, ...], ...] = ()) -> str:
-    return asyncio.run(Digests(environment, setup).of(CheckSettings(name="c", run=argv)))
+    return asyncio.run(Digests(Resolution(environment, Path("/nowhere")), setup).of(CheckSettings(name="c", run=argv)))
 
 
 def test_the_path_has_no_entry_that_means_the_current_folder() -> None:
@@ -86,16 +90,90 @@ def test_the_digest_changes_with_tool_setup_and_names_but_not_with_values(tmp_pa
     assert digest(environment, "lint") != first
 
 
-def test_a_package_installed_into_a_virtual_environment_changes_the_digest(tmp_path: Path) -> None:
-    tool(tmp_path / "bin", "python")
-    (tmp_path / "pyvenv.cfg").write_text("version = 3.11.7\n")
-    packages = tmp_path / "lib" / "python3.11" / "site-packages"
-    (packages / "pytest-8.0.dist-info").mkdir(parents=True)
-    environment = {"PATH": str(tmp_path / "bin")}
-    first = digest(environment, "python", "-m", "pytest")
-    assert digest(environment, "python", "-m", "pytest") == first
-    (packages / "pytest-8.0.dist-info").rename(packages / "pytest-9.0.dist-info")
-    assert digest(environment, "python", "-m", "pytest") != first
+@dataclass(frozen=True)
+class TwoPythons:
+    """A virtual environment, and the interpreter that it was made from with packages of its own."""
+
+    base: Path
+    environment: Path
+    root: Path
+
+    @staticmethod
+    def below(folder: Path) -> TwoPythons:
+        made = TwoPythons(folder / "base", folder / "env", folder / "root")
+        tool(folder / "late", "git")
+        made.root.mkdir()
+        for home in (made.base, made.environment):
+            venv.create(home, symlinks=True)
+            (home / "bin" / "python3").unlink(missing_ok=True)
+        python = made.base / "bin" / "python"
+        shutil.copy2(python.resolve(), made.base / "bin" / "copy")
+        (made.base / "bin" / "copy").replace(python)
+        (made.environment / "bin" / "python").unlink()
+        (made.environment / "bin" / "python").symlink_to(python)
+        return made
+
+    def install(self, home: Path, name: str) -> None:
+        (site,) = home.glob("lib/python*/site-packages")
+        (site / name).mkdir()
+        (site / f"{name}-1.0.dist-info").mkdir()
+
+    @property
+    def check(self) -> CheckSettings:
+        return CheckSettings(name="c", run=(str(self.environment / "bin" / "python"), "-m", "pytest"))
+
+    @property
+    def digests(self) -> Digests:
+        async def is_named(_name: str) -> bool:
+            return False
+
+        path = os.pathsep.join((str(self.base / "bin"), str(self.base.parent / "late")))
+        environ = {"PATH": path, "HOME": str(self.root)}
+        return digests_for(Settings(), (self.check.run,), environ, root=self.root, is_named=is_named)
+
+    def digest(self) -> str:
+        return asyncio.run(self.digests.of(self.check))
+
+
+def test_a_package_that_the_check_cannot_import_neither_stops_it_nor_makes_it_run_again(tmp_path: Path) -> None:
+    made = TwoPythons.below(tmp_path)
+    digests, before = made.digests, made.digest()
+    made.install(made.base, "uv")
+    digests.refuse_what_was_changed(made.check)
+    assert made.digest() == before
+
+
+def test_a_package_that_the_check_can_import_stops_a_running_loop_and_makes_the_check_run_again(tmp_path: Path) -> None:
+    made = TwoPythons.below(tmp_path)
+    digests, before = made.digests, made.digest()
+    made.install(made.environment, "evil")
+    with pytest.raises(NeedsPerson, match=r"evil is new"):
+        digests.refuse_what_was_changed(made.check)
+    assert made.digest() != before
+
+
+def test_another_git_neither_stops_a_check_that_does_not_name_it_nor_makes_it_run_again(tmp_path: Path) -> None:
+    made = TwoPythons.below(tmp_path)
+    digests, before = made.digests, made.digest()
+    tool(made.base / "bin", "git")
+    digests.refuse_what_was_changed(made.check)
+    assert made.digest() == before
+
+
+def test_a_check_whose_environment_changes_while_it_runs_runs_again_with_its_base(tmp_path: Path) -> None:
+    """The first run of the candidate installs what the base did not have."""
+    made = TwoPythons.below(tmp_path)
+    (site,) = made.environment.glob("lib/python*/site-packages")
+    ran = tmp_path / "ran"
+    code = (
+        "import pathlib, sys; here = pathlib.Path('a.py').read_text();"
+        f"open({str(ran)!r}, 'a').write(here or 'base'); late = pathlib.Path({str(site / 'late.py')!r});"
+        "late.exists() or not here or late.touch(); sys.exit(1)"
+    )
+    spec = CheckSettings(name="c", run=(str(made.environment / "bin" / "python"), "-c", code), baseline=True)
+    where = project(tmp_path, {"a.py": ""}, [spec])
+    asyncio.run(where.only(where.candidate({"a.py": "1"})))
+    assert ran.read_text() == "11base"
 
 
 def test_a_shim_is_asked_which_python_it_starts(tmp_path: Path) -> None:

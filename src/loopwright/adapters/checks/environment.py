@@ -13,9 +13,9 @@ from pathlib import Path
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.pins import Pins, files_named, packages_of
+from loopwright.adapters.pins import Pins, ReliedOn, differing, files_named, importable
+from loopwright.adapters.resolution import Resolution
 from loopwright.adapters.steps import StepWatch
-from loopwright.adapters.tool_places import ToolPlaces, relied_on_differs
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
 
@@ -113,73 +113,54 @@ def program(check: str, argv: tuple[str, ...], environment: Mapping[str, str]) -
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Digests of tools and variables. Remembers what a shim answered, as long as the shim is the same file."""
+    """Digests of what the command of a check resolves to, and of the names of its variables."""
 
-    environment: Mapping[str, str]
+    resolution: Resolution
     setup: tuple[tuple[str, ...], ...] = ()
     person: Mapping[str, str] = field(default_factory=dict)  # the whole: `env` names of it, secrets are known by it
     bytecode: Bytecode | None = None  # None: every run compiles anew
-    relied_on: Callable[[], Pins] = dict  # files that commands name, what the checks' own Python finds: as it is now
+    relied_on: Callable[[], Pins] = dict  # what an agent could change of it: as it is now
     pinned: Pins = field(default_factory=dict)  # and as it was when the loop was taken up
-    _versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self.resolution.environ
 
     async def of(self, check: CheckSettings) -> str:
-        """Tool, setup and names of variables. Lock files are part of the tree, which a receipt names besides."""
-        where = program(check.name, check.run, self.environment)
+        """Programs, what Python imports, setup and names of variables; a receipt names the tree besides.
+
+        Raises `CheckNotRunnable` where the command's own program is missing.
+        """
+        return await asyncio.to_thread(self._digest, check)
+
+    def _digest(self, check: CheckSettings) -> str:
+        if program(check.name, check.run, self.environment) is None:
+            lines = [f"tree {check.run[0]}"]
+        else:
+            lines = [_tool(place) for place in self.resolution.programs(check.run).values()]
+        for place, found in self.resolution.interpreters(check.run).items():
+            lines += [f"python {place} {found.version}"]
+            lines += [f"import {path} {held}" for path, held in importable(found.folders).items()]
         names = self.environment.keys() | handed_to(check, self.person).keys()
-        lines = [await self._tool(where) if where else f"tree {check.run[0]}"]
         named = files_named((check.run,), self.person.get("HOME", ""))
         lines += [f"file {path} {held}" for path, held in named.items()]
         lines += [f"setup {command!r}" for command in self.setup]
         lines += [f"name {name}" for name in sorted(names) if name not in _VOLATILE]
-        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+        return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     def refuse_what_was_changed(self, check: CheckSettings) -> None:
-        """Raises `NeedsPerson` where somebody changed a script or the environment of checks while the loop ran."""
-        for path in relied_on_differs(self.pinned, self.relied_on()):
+        """Raise `NeedsPerson` where a script or the environment of checks was changed while the loop ran."""
+        for path in differing(self.pinned, self.relied_on()):
             raise NeedsPerson(
                 f"check {check.name!r} was not run: {path} since the loop was taken up, and the check relies on it;"
                 " look at it, then go on with `loop resume` at a terminal"
             )
 
-    async def _tool(self, where: Path) -> str:
-        real = where.resolve()
-        stat = real.stat()
-        line = f"tool {where} {real} {stat.st_size} {stat.st_mtime_ns}"
-        if not where.name.startswith(("python", "pypy", "pytest")):
-            return line
-        packages = _installed(where)
-        if packages is None:
-            packages = self._versions.get(line) or await _asked(where, self.environment)
-            self._versions[line] = packages
-        return f"{line} {packages}"
 
-
-def _installed(where: Path) -> str | None:
-    """What a virtual environment holds: names of `dist-info` folders carry the versions. None: not in one."""
-    home = where.parent.parent
-    settings = home / "pyvenv.cfg"
-    if not settings.is_file():
-        return None
-    packages = sorted(folder.name for folder in home.glob("lib/python*/site-packages/*.dist-info"))
-    return hashlib.sha256("\n".join((settings.read_text("utf-8", "replace"), *packages)).encode()).hexdigest()[:16]
-
-
-async def _asked(where: Path, environment: Mapping[str, str]) -> str:
-    """The version an interpreter gives. A shim decides by the environment which one it starts."""
-    if not where.name.startswith(("python", "pypy")):
-        return ""
-    process = await asyncio.create_subprocess_exec(
-        str(where),
-        *("-I", "-S", "-c", "import sys; print(sys.version, sys.executable)"),
-        env=dict(environment),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        cwd="/",
-    )
-    said, _ = await process.communicate()
-    return said.decode("utf-8", "replace").strip()
+def _tool(place: str) -> str:
+    real = Path(place).resolve()
+    found = real.stat()
+    return f"tool {place} {real} {found.st_size} {found.st_mtime_ns}"
 
 
 def digests_for(
@@ -191,21 +172,15 @@ def digests_for(
     is_named: Callable[[str], Awaitable[bool]],
 ) -> Digests:
     """For the checks of a repository, with what they rely on now as what they are to find later."""
-
-    environment = for_checks(environ, root / ".loop" / "verify")
-    places = ToolPlaces.of(commands, settings.workspace, environment, root)
-
-    def relied_on() -> Pins:
-        named = files_named((*commands, *settings.workspace.setup), environ.get("HOME", ""))
-        return {**named, **packages_of(commands, environ), **places.now()}
-
+    resolution = Resolution(for_checks(environ, root / ".loop" / "verify"), root)
+    relied_on = ReliedOn(commands, settings.workspace.setup, resolution)
     return Digests(
-        environment=environment,
+        resolution,
         setup=settings.workspace.setup,
         person=environ,
         bytecode=Bytecode(root / ".loop" / "bytecode", is_named),
-        relied_on=relied_on,
-        pinned=relied_on(),
+        relied_on=relied_on.now,
+        pinned=relied_on.now(),
     )
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.files import sorted_entries
-from loopwright.adapters.pins import site_folders
 
 _LARGEST = 64 * 1024
 # A word that starts Python, as it stands in a command, a recipe or a script.
 INTERPRETER = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/)*(?:python|pypy)[\d.]*(?![\w./-])")
 _ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
 _POINTING = (".pth", ".egg-link")
+_PACKAGES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
 
 
 def installed_from(
@@ -39,6 +41,17 @@ def path_of_check(
 ) -> dict[str, str]:
     """The variable that puts what the checkout has of the project in front of what is installed of it."""
     return python_path(checkout, installed_from(argv, environment, root, scripts))
+
+
+def site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[Path]:
+    program = shutil.which(argv[0], path=environ.get("PATH", "")) if argv else None
+    homes = [environ.get("VIRTUAL_ENV", ""), environ.get("CONDA_PREFIX", "")]
+    for found in (program, os.path.realpath(program)) if program else ():
+        above = Path(found).parent.parent
+        homes += [str(above), *(map(str, above.glob("versions/*")) if Path(found).parent.name == "shims" else ())]
+    for home in filter(None, homes):
+        for pattern in _PACKAGES:
+            yield from (folder.resolve() for folder in Path(home).glob(pattern))
 
 
 def _packages(home: Path) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -38,6 +39,7 @@ from loopwright.adapters.checks.receipts import (
 )
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
+from loopwright.errors import NeedsPerson
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NOT_TOUCHED, NOTHING_YET, Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
@@ -46,7 +48,12 @@ from loopwright.ports.store import Store
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
+_TRIES = 3  # of a check whose environment changes while it runs
 _NOWHERE = Whereabouts(frozenset(), frozenset())
+
+
+class EnvironmentChanged(Exception):
+    """What a check imports or starts was changed while it ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +98,21 @@ class Chain:
         return tuple(results.values())
 
     async def _result(self, spec: CheckSettings) -> CheckResult:
+        """Base and candidate run in the same environment: where it changes meanwhile, both run again."""
+        for _ in range(_TRIES):
+            with contextlib.suppress(EnvironmentChanged):
+                return await self._made(spec)
+        raise NeedsPerson(
+            f"check {spec.name!r}: what it imports or starts changes while it runs; stop what changes it, then resume"
+        )
+
+    async def _made(self, spec: CheckSettings) -> CheckResult:
         environment = await self.digests.of(spec)
         key = receipt_key(self.trees.candidate, spec.name, spec.run, environment + self.drops.mark)
         held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
             return _told(spec, held)
-        ran = await self._on_candidate(spec)
+        ran = await self._on_candidate(spec, environment)
         receipt = await self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
         base = await self._base(spec, receipt) if needs_base(spec, ran) else None
         base = await self._collected_twice(spec, ran, base)
@@ -114,16 +130,22 @@ class Chain:
             unable=cannot_run(spec, ran),
         )
 
-    async def _on_candidate(self, spec: CheckSettings) -> Ran:
-        ran = await self.candidate.run(spec)
+    async def _run(self, spec: CheckSettings, bench: Bench, environment: str) -> Ran:
+        ran = await bench.run(spec)
+        if await self.digests.of(spec) != environment:
+            raise EnvironmentChanged
+        return ran
+
+    async def _on_candidate(self, spec: CheckSettings, environment: str) -> Ran:
+        ran = await self._run(spec, self.candidate, environment)
         if spec.report != "coverage" or ran.report is None:
             return ran
         new = await self.new_code.lines(ran.lines)
         return covered(spec, ran, new, await self.new_code.left_out(ran.lines, new))
 
-    async def _on_base(self, spec: CheckSettings, bench: Bench | None = None) -> Ran:
+    async def _on_base(self, spec: CheckSettings, environment: str, bench: Bench | None = None) -> Ran:
         """Nothing is new on the base."""
-        ran = await (bench or self.base).run(spec)
+        ran = await self._run(spec, bench or self.base, environment)
         return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
 
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
@@ -154,7 +176,7 @@ class Chain:
         writes = candidate.wrote is not None and candidate.wrote.is_any
         if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop, writes=writes):
             return held
-        ran = await self._on_base(spec)
+        ran = await self._on_base(spec, candidate.environment)
         if not ran.finished:
             return None
         made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
@@ -203,7 +225,7 @@ class Chain:
 
     async def _remaining(self, spec: CheckSettings, measure: Standard) -> int | None:
         """Of the candidate; None where it does not pass with what the base has for others to need."""
-        ran = await self._on_base(spec, self.remains)
+        ran = await self._on_base(spec, await self.digests.of(spec), self.remains)
         wanted = Standard(failing=measure.failing, bent=measure.bent, wrote=measure.wrote)
         judged = judge(replace(spec, may_be_empty=True), ran, wanted)
         is_countless = ran.tests is None and ran.exit_code == 0
@@ -217,7 +239,7 @@ class Chain:
         key = receipt_key(self.trees.rest, spec.name, spec.run, base.environment)
         held = await self.book.find(key)
         if held is None:
-            ran = await self._on_base(spec, self.rest)
+            ran = await self._on_base(spec, base.environment, self.rest)
             if not ran.finished:
                 return None
             made = await self._receipt(spec, ran, tree=self.trees.rest, key=key, environment=base.environment)
@@ -237,7 +259,7 @@ class Chain:
         is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
         if base is None or is_alone or came_to_none or not missed(ran, await self._standard(spec, base, ran)):
             return base
-        again = await self._on_base(spec)
+        again = await self._on_base(spec, base.environment)
         if not again.finished:
             return base
         found = sorted(unsteady(await self._ids(base), again.ids))
