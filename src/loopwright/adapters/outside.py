@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.errands import PersonsErrands
@@ -29,12 +30,12 @@ def forge_of(settings: Settings, *, root: Path, environ: Mapping[str, str], pinn
 def errands_of(
     settings: Settings, store: Store, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
 ) -> Errands:
-    """In a checkout with everything that `[workspace]` gives to one, as for checks."""
+    """In a checkout with everything that `[workspace]` gives to one. It may write into every folder there."""
     env = of_the_project(environ, root)
     checkouts = VerificationCheckouts(
         root,
         env=environ,
-        preparation=Preparation.of(settings.workspace, env),
+        preparation=replace(Preparation.of(settings.workspace, env), link=False),
         pinned=pinned,
         is_named=store.is_named,
     )

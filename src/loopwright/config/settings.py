@@ -132,6 +132,11 @@ class WorkspaceSettings:
     copy: tuple[str, ...] = key(
         k.PATTERNS, "files git does not carry, copied from your tree: paths or patterns such as `data/**`", ()
     )
+    link: bool = key(
+        k.FLAG,
+        "checks share `node_modules` and `.venv` by links to one copy; `false` copies them for every run",
+        default=True,
+    )
     product: tuple[str, ...] = key(k.PATTERNS, "what agents may change freely", (), unset="detected at the start")
     tests: tuple[str, ...] = key(
         k.PATTERNS,

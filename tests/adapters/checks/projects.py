@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,9 @@ class LaidFolder:
     tree: Tree
     repository: Repository
     setup_list: str = ""
+
+    def guard(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def altered(self, paths: frozenset[str]) -> frozenset[str]:
         laid = {path: self.repository.git("rev-parse", f"{self.tree}:{path}") for path in paths}

@@ -29,6 +29,10 @@ class CleanCheckout(Protocol):
         """The name of the list of what setup made there; empty: it made nothing."""
 
     @property
+    def guard(self) -> Callable[[], AbstractAsyncContextManager[None]]:
+        """Holds what setup made while a command runs; raises `DependenciesChanged` if the run may have changed it."""
+
+    @property
     def restore(self) -> Callable[[IsPlanted], Awaitable[None]]:
         """Puts the tree's files back as they were laid, and removes what a command planted to steer the next one."""
 

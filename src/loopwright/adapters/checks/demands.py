@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
+from loopwright.adapters.checks.execution import until_unchanged
 from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
 from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
@@ -177,9 +178,13 @@ class _Meeting:
         bench = desk.bench((spec,), tree, desk.run.commit)
         outfit = replace(bench.starter.outfit, is_base=False)
         starter = replace(bench.starter, outfit=outfit, watched=frozenset(), lacking=frozenset())
-        async with desk.slots, bench.lay() as laid:
-            desk.book.rest_on(laid.setup_list)
-            return await starter.start(spec, laid.folder, bench.watch, as_it_is=True)
+
+        async def run() -> Ran:
+            async with desk.slots, bench.lay() as laid, laid.guard():
+                desk.book.rest_on(laid.setup_list)
+                return await starter.start(spec, laid.folder, bench.watch, as_it_is=True)
+
+        return await until_unchanged(run)
 
     def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:
         run, passed = self.desk.run, ran.finished and ran.exit_code == 0

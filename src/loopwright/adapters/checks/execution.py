@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import posixpath
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,10 +27,13 @@ from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
 from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
 from loopwright.adapters.files import join
+from loopwright.adapters.git.dependency_links import DependenciesChanged
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import CheckNotRunnable
+from loopwright.errors import CheckNotRunnable, NeedsPerson
 from loopwright.ports.store import Store
+
+_TRIES = 3  # the second time on what is linked again, or copied; somebody else may have made it again meanwhile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +143,17 @@ def _read_calls(folder: Path) -> tuple[tuple[str, int], ...] | None:
     return tuple(sorted(called - collected)) if files else None
 
 
+async def until_unchanged(run: Callable[[], Awaitable[Ran]]) -> Ran:
+    """The first run during which the dependency folders stayed as they were."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(DependenciesChanged):
+            return await run()
+    raise NeedsPerson(
+        "dependency folders in .loop/prepared change while checks run; stop what writes there, or set"
+        " `link = false` in [workspace], then run `loop resume`"
+    )
+
+
 @dataclass(slots=True, kw_only=True)
 class Bench:
     """Not shared between chains: what one check leaves behind is seen only by those that come `after` it."""
@@ -159,6 +174,9 @@ class Bench:
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
     async def run(self, spec: CheckSettings, *, pace: Pace = WHOLE) -> Ran:
+        return await until_unchanged(lambda: self._run(spec, pace=pace))
+
+    async def _run(self, spec: CheckSettings, *, pace: Pace) -> Ran:
         """Run it, after those it builds on, which may not have run here: their receipts are no build artifacts."""
         for earlier in predecessors(spec, self.specs):
             if earlier.name not in self._done:
@@ -180,10 +198,15 @@ class Bench:
         else:
             await self._laid.restore(self._is_planted)  # what ran before was the candidate's code
         began = time.time_ns()
-        async with self.slots:
-            seen = FilesOfTree.seen(self._laid, self.files)
-            ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
-            found = await seen.after(self.is_judged)
+        try:
+            async with self.slots, self._laid.guard():
+                seen = FilesOfTree.seen(self._laid, self.files)
+                ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
+                found = await seen.after(self.is_judged)
+        except DependenciesChanged:
+            self._laid, self._tested = None, 0
+            self._done.clear()
+            raise
         ran = replace(ran, wrote=found)
         self._done.add(spec.name)
         if ran.runner or ran.tests is not None:

@@ -74,7 +74,7 @@ def fill_from_prepared(ground: Ground, place: Place, key: str) -> bool:
     prepared, shelf = found
     try:
         with locked(place.lock):
-            prepared.copy_into(place.folder, tracked(ground, place))
+            prepared.lay_into(place.folder, tracked(ground, place))
     except AlteredSinceMade:
         return False
     finally:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.folders import make_readable
 
+_COMPILED = ".pyc"  # names its source for tracebacks alone
 Files = dict[str, tuple[list[int], str]]  # path: stat, digest
 
 
@@ -31,6 +32,9 @@ class Manifest:
     def is_special(self, path: str) -> bool:
         """Neither file nor link."""
         return stat.S_IFMT(self.files[path][0][0]) not in (stat.S_IFREG, stat.S_IFLNK)
+
+    def is_link(self, path: str) -> bool:
+        return stat.S_ISLNK(self.files[path][0][0])
 
     @property
     def text(self) -> str:
@@ -55,7 +59,7 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
         elif path not in tracked:
             found, content = stat_of(f"{folder}/{path}"), content_of(f"{folder}/{path}")
             files[path] = (found, _digest(found[0], content))
-            if own in content:
+            if own in content and not path.endswith(_COMPILED):
                 speaks.add(path)
         return True
 
@@ -71,7 +75,7 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
 def is_as_made(file: str, noted: tuple[list[int], str]) -> bool:
     try:
         found = stat_of(file)
-        return found == noted[0] or _digest(found[0], content_of(file)) == noted[1]
+        return found == noted[0] or digest_at(file, found[0]) == noted[1]
     except OSError:
         return False
 
@@ -104,6 +108,10 @@ def content_of(file: str) -> bytes:
     if stat.S_ISLNK(mode):
         return os.fsencode(os.readlink(file))  # noqa: PTH115 a Path drops the "." of "./a"
     return Path(file).read_bytes() if stat.S_ISREG(mode) else b""
+
+
+def digest_at(file: str, mode: int) -> str:
+    return _digest(mode, content_of(file))
 
 
 def _digest(mode: int, content: bytes) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.objects import entries_at
 from loopwright.adapters.git.paths import portions
-from loopwright.adapters.git.preparation import Preparation, digest_of
+from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
@@ -51,20 +51,20 @@ def _modes(ground: Ground, tree: str, paths: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def setup_digest(
-    ground: Ground, preparation: Preparation, tree: Tree, base: Tree, digest: str = ""
-) -> tuple[str, Tree]:
-    """A key for what setup makes, and the tree it runs on.
+def setup_inputs(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[bytes, Tree]:
+    """What of a tree decides what setup makes, and the tree that it runs on.
 
     Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on the base; of a
-    tree that has other lock files, which a person has approved, it takes these and nothing else. `digest` is that of
-    the preparation, for those who know it.
+    tree that has other lock files, which a person has approved, it takes these and nothing else.
     """
-    key = hashlib.sha256((digest or digest_of(preparation, ground.root)).encode())
     other = frozenset(each.name for each in differences(ground, base, tree) if is_installing(each.path))
     on = composed(ground, base, tree, other, {}) if other else base
-    key.update(_deciding(ground, preparation, on) + ground.conversion_key.encode())
-    return key.hexdigest()[:32], on
+    return _deciding(ground, preparation, on) + ground.conversion_key.encode(), on
+
+
+def setup_key(digest: str, inputs: bytes) -> str:
+    """A key for what setup makes. `digest` is that of the preparation."""
+    return hashlib.sha256(digest.encode() + inputs).hexdigest()[:32]
 
 
 def _deciding(ground: Ground, preparation: Preparation, tree: Tree) -> bytes:

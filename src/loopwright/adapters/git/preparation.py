@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.files import read_tail
+from loopwright.adapters.git.dependency_links import is_cache
 from loopwright.adapters.git.file_copies import copy_entry, for_all
 from loopwright.adapters.git.folders import files_below, is_folder, remove
 from loopwright.adapters.steps import StepEnded, StepSpec, lock_of, run_step
@@ -29,12 +30,13 @@ class Preparation:
 
     setup: tuple[tuple[str, ...], ...] = ()
     copy: tuple[str, ...] = ()
+    link: bool = True  # dependency folders, in checkouts for checks
     env: Mapping[str, str] = field(default_factory=dict)
     wall: float = 1800.0
 
     @staticmethod
     def of(settings: WorkspaceSettings, env: Mapping[str, str]) -> Preparation:
-        return Preparation(setup=settings.setup, copy=settings.copy, env=dict(env))
+        return Preparation(setup=settings.setup, copy=settings.copy, link=settings.link, env=dict(env))
 
     @property
     def needed(self) -> bool:
@@ -126,6 +128,8 @@ def digest_of(preparation: Preparation, root: Path) -> str:
     digest = hashlib.sha256(repr((preparation.setup, preparation.copy)).encode())
     for pattern in preparation.copy:
         for path in named_by(pattern, root):
+            if is_cache(path):
+                continue  # the person's own runs write there
             found = os.lstat(f"{root}/{path}")
             stood = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
             digest.update(f"\n{path}\n{stood}".encode("utf-8", "surrogateescape"))

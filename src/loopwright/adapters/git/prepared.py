@@ -1,8 +1,9 @@
 """What copy and setup make, made once and kept: by lock files, commands and copied files.
 
-It is made in a fresh folder on the base's files, listed, and moved to `.loop/prepared/<key>`; every workspace and every
-verification checkout gets a copy of its own. An agent can reach that folder. So it serves a check only while each file
-is as the list says, and the list is one that this process made or that an event of the log names.
+It is made in a fresh folder on the base's files, listed, and moved to `.loop/prepared/<key>`. A workspace gets a copy
+of its own; a verification checkout gets links to the entries of dependency folders, and copies of the rest. An agent
+can reach that folder. So it serves a check only while each file is as the list says, and the list is one that this
+process made or that an event of the log names.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from loopwright.adapters.git.dependency_links import (
+    DependenciesChanged,
+    LinkPlan,
+    Stamps,
+    are_as_made,
+    only_linked_elsewhere,
+    plan_links,
+    take_stamps,
+)
 from loopwright.adapters.git.file_copies import copy_entry, for_all, put_file
 from loopwright.adapters.git.folders import is_folder, put, real_folder, remove, try_lock
 from loopwright.adapters.git.manifest import (
@@ -24,6 +34,7 @@ from loopwright.adapters.git.manifest import (
     is_as_made,
     parents_of,
     read_manifest,
+    stat_of,
     take_manifest,
 )
 from loopwright.adapters.git.site import Ground
@@ -56,6 +67,11 @@ class Shelf:
     def list(self) -> Path:
         return self.folder / "made.json"
 
+    @property
+    def mark(self) -> Path:
+        """There once a check wrote into a dependency folder: then every checkout gets a copy."""
+        return self.folder.with_name(f"{self.folder.name}.copied")
+
 
 @dataclass(frozen=True, slots=True)
 class MadeFolder:
@@ -75,24 +91,33 @@ class Prepared:
 
     files: Path
     made: Manifest
+    plan: LinkPlan
+    stamps: Stamps = field(default_factory=dict)  # of what is linked
 
-    def copy_into(self, folder: Path, tracked: frozenset[str], present: Collection[str] = ()) -> list[str]:
-        """Lay it into a folder, beside the tree's own files and never in their place: the paths that are there then.
+    def lay_into(self, folder: Path, tracked: frozenset[str], present: Collection[str] = ()) -> list[str]:
+        """Lay it beside the tree's own files, never in their place, and return the paths that are there then.
 
-        What is `present` already is not copied, but for what speaks of the folder. Raises `AlteredSinceMade`.
+        What is `present` already is not laid, but for what speaks of the folder. Raises `AlteredSinceMade`.
         """
         above = parents_of(tracked)
+        held = self.plan.roots & above
+        plan = plan_links(self.made, self.files, held) if held else self.plan
 
         def is_free(path: str) -> bool:
             return path not in tracked and tracked.isdisjoint(parents_of(frozenset({path})))
 
-        wanted = [path for path in self.made.files if path not in above and is_free(path)]
-        folders = {*parents_of(frozenset(wanted)), *filter(is_free, self.made.folders)}
+        wanted = [path for path in plan.copied if path not in above and is_free(path)]
+        linked = [path for path in plan.links if is_free(path)]
+        folders = {*parents_of(frozenset((*wanted, *linked))), *filter(is_free, plan.folders)}
         for path in sorted(folders - above):
             real_folder(folder / path)
         missing = [path for path in wanted if path not in present or path in self.made.speaks]
         for_all(lambda path: self._copy(path, folder), missing)
-        return [path for path in wanted if not self.made.is_special(path)]
+        for path in linked:
+            if path not in present:
+                remove(folder / path)
+                (folder / path).symlink_to(self.files / path)
+        return [*linked, *(path for path in wanted if not self.made.is_special(path))]
 
     def _copy(self, path: str, folder: Path) -> None:
         source, target = f"{self.files}/{path}", f"{folder}/{path}"
@@ -118,11 +143,15 @@ def _copy_moved(source: str, target: str, old: bytes, new: bytes) -> None:
 
 
 class PreparedFolders:
-    """`is_named` says whether the log rests on a list, for those that another process made."""
+    """`is_named` says whether the log rests on a list, for those that another process made.
 
-    def __init__(self, is_named: IsNamed | None = None) -> None:
-        self._is_named = is_named
+    `link`: dependency folders are linked where that works.
+    """
+
+    def __init__(self, is_named: IsNamed | None = None, *, link: bool = True) -> None:
+        self._is_named, self._link = is_named, link
         self._own: set[str] = set()
+        self._known: dict[Shelf, tuple[list[int], Prepared]] = {}  # with the stat of its list
 
     @contextlib.asynccontextmanager
     async def open(self, ground: Ground, key: str, make: Make) -> AsyncIterator[Prepared]:
@@ -140,15 +169,42 @@ class PreparedFolders:
         finally:
             os.close(hold)
 
-    async def forget(self, ground: Ground, key: str) -> None:
-        """What was altered is not laid again."""
+    @contextlib.asynccontextmanager
+    async def guard(self, ground: Ground, key: str, laid: Prepared, make: Make) -> AsyncIterator[None]:
+        """Hold what is linked while a check runs. Raises `DependenciesChanged` if it is not what it was."""
+        shelf = shelf_of(ground, key)
+        async with self.open(ground, key, make) as prepared:
+            if prepared.made.name != laid.made.name:
+                raise DependenciesChanged  # it was made again since
+            yield
+            now = await asyncio.to_thread(_stamps_now, prepared)
+        if now == prepared.stamps:
+            return
+        if await asyncio.to_thread(only_linked_elsewhere, prepared.made, prepared.files, prepared.stamps, now):
+            self._known[shelf] = (stat_of(str(shelf.list)), replace(prepared, stamps=now))
+        else:
+            shelf.mark.touch()
+            await self.forget(ground, key, prepared)
+        raise DependenciesChanged
+
+    async def forget(self, ground: Ground, key: str, altered: Prepared) -> None:
+        """What was altered is not laid again; what was made in its place meanwhile is."""
         hold = await self._held(ground, key)
         try:
-            await asyncio.to_thread(remove, shelf_of(ground, key).list)
+            file = shelf_of(ground, key).list
+            made = await asyncio.to_thread(read_manifest, file)
+            if made is not None and made.name == altered.made.name:
+                remove(file)
         finally:
             os.close(hold)
 
     async def _trusted(self, shelf: Shelf) -> Prepared | None:
+        try:
+            stood = stat_of(str(shelf.list))
+        except OSError:
+            return None
+        if shelf in self._known and self._known[shelf][0] == stood:
+            return self._known[shelf][1]
         made = await asyncio.to_thread(read_manifest, shelf.list)
         if made is None or not is_folder(shelf.files):
             return None
@@ -156,7 +212,11 @@ class PreparedFolders:
             if self._is_named is None or not await self._is_named(made.name):
                 return None
             self._own.add(made.name)
-        return Prepared(shelf.files, made)
+        link = self._link and not shelf.mark.exists()
+        prepared = await asyncio.to_thread(_prepared, shelf, made, link=link)
+        if prepared is not None:
+            self._known[shelf] = (stood, prepared)
+        return prepared
 
     async def _make(self, ground: Ground, key: str, make: Make) -> None:
         shelf = shelf_of(ground, key)
@@ -172,6 +232,29 @@ class PreparedFolders:
         return hold
 
 
+def _prepared(shelf: Shelf, made: Manifest, *, link: bool) -> Prepared | None:
+    """None where something that would be linked is not as it was made."""
+    if not link:
+        return Prepared(shelf.files, made, _all_copied(made))
+    try:
+        plan = plan_links(made, shelf.files)
+        stamps = take_stamps(shelf.files, plan.roots)
+    except OSError:
+        return None
+    return Prepared(shelf.files, made, plan, stamps) if are_as_made(made, shelf.files, plan.roots, stamps) else None
+
+
+def _all_copied(made: Manifest) -> LinkPlan:
+    return LinkPlan(copied=tuple(made.files), folders=made.folders)
+
+
+def _stamps_now(prepared: Prepared) -> Stamps:
+    try:
+        return take_stamps(prepared.files, prepared.plan.roots)
+    except OSError:
+        return {}
+
+
 def held_for_workspace(ground: Ground, key: str) -> tuple[Prepared, int] | None:
     """What was made for this key, whoever made it: an agent's own folder needs no proof. With the lock to close."""
     shelf = shelf_of(ground, key)
@@ -182,7 +265,7 @@ def held_for_workspace(ground: Ground, key: str) -> tuple[Prepared, int] | None:
     if made is None or not is_folder(shelf.files):
         os.close(hold)
         return None
-    return Prepared(shelf.files, made), hold
+    return Prepared(shelf.files, made, _all_copied(made)), hold
 
 
 def shelf_of(ground: Ground, key: str) -> Shelf:
@@ -218,5 +301,6 @@ def _drop_oldest(ground: Ground) -> None:
     for folder in sorted(shelves, key=lambda folder: folder.stat().st_mtime, reverse=True)[KEPT:]:
         file = ground.own / "verify" / f"{folder.name}.lock"
         if (hold := try_lock(file)) is not None:
+            Shelf(folder).mark.unlink(missing_ok=True)
             shutil.rmtree(folder, ignore_errors=True)
             os.close(hold)

@@ -1,8 +1,8 @@
 """Checkouts for checks, which no agent ever enters.
 
 Each run gets a folder of its own in `.loop/verify`, under a name nobody can guess: the files of exactly one tree,
-composed of what is judged and what may judge, each hashed against it; and a copy of what setup made. It is removed
-afterwards.
+composed of what is judged and what may judge, each hashed against it; and what setup made, as links or copies. It is
+removed afterwards.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,16 +19,15 @@ from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.laid_tree import altered_of, refuse_what_is_not
 from loopwright.adapters.git.laying import lay, tracked
-from loopwright.adapters.git.manifest import Manifest
 from loopwright.adapters.git.objects import GitObjects
-from loopwright.adapters.git.overlay import composed, setup_digest
-from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
+from loopwright.adapters.git.overlay import composed, setup_inputs, setup_key
+from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.prepared import AlteredSinceMade, IsNamed, MadeFolder, Prepared, PreparedFolders
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.run_folders import RunFolder, RunFolders, end, note_copies
 from loopwright.adapters.git.site import Ground, Site
-from loopwright.errors import VcsFailed
+from loopwright.errors import NeedsPerson, VcsFailed
 from loopwright.kernel.model import Commit, Tree
 
 NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
@@ -40,6 +40,7 @@ class LaidCheckout:
     folder: Path
     tree: Tree  # as it really runs
     setup_list: str  # the name of the list of what setup made there; empty: nothing
+    guard: Callable[[], AbstractAsyncContextManager[None]]
     restore: Callable[[IsPlanted], Awaitable[None]]
     altered: Callable[[frozenset[str]], Awaitable[frozenset[str]]]
 
@@ -52,6 +53,7 @@ class CheckoutPlan:
     tree: Tree
     key: str = ""
     setup_on: Tree = Tree("")
+    brought: str = ""  # the digest of what `copy` names
 
 
 class VerificationCheckouts:
@@ -69,7 +71,8 @@ class VerificationCheckouts:
         self.root = root
         self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
-        self._prepared = PreparedFolders(is_named)
+        self._prepared = PreparedFolders(is_named, link=self._preparation.link)
+        self._brought: dict[bytes, str] = {}  # what `copy` names, looked at once for the same lock files
         self._folders = RunFolders()
         weakref.finalize(self, self._folders.forget)
 
@@ -82,19 +85,31 @@ class VerificationCheckouts:
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:
         ground = await uninterrupted(self._site.ground)
         plan = await uninterrupted(lambda: self._plan(ground, tree, commit, base))
-        folder, made = await self._filled(ground, plan)
-        named = made.name if made else ""
+        folder, prepared = await self._filled(ground, plan)
+        named = prepared.made.name if prepared else ""
 
         async def restore(is_planted: IsPlanted) -> None:
-            kept = made.files if made else {}
-            await uninterrupted(lambda: restored(ground, folder, plan, lambda p: p not in kept and is_planted(p)))
+            def is_new(path: str) -> bool:
+                return prepared is None or not (path in prepared.made.files or path in prepared.plan.links)
+
+            await uninterrupted(lambda: restored(ground, folder, plan, lambda p: is_new(p) and is_planted(p)))
+
+        def guard() -> AbstractAsyncContextManager[None]:
+            if prepared is None or not prepared.plan.roots:
+                return contextlib.nullcontext()
+            return self._prepared.guard(ground, plan.key, prepared, lambda: self._made(ground, plan))
 
         async def altered(paths: frozenset[str]) -> frozenset[str]:
             return await uninterrupted(lambda: altered_of(ground, folder.place, folder.hold, tree, paths))
 
         try:
             yield LaidCheckout(
-                folder=folder.place.folder, tree=tree, setup_list=named, restore=restore, altered=altered
+                folder=folder.place.folder,
+                tree=tree,
+                setup_list=named,
+                guard=guard,
+                restore=restore,
+                altered=altered,
             )
         finally:
             await uninterrupted(lambda: self._folders.end(ground, folder, named))
@@ -112,18 +127,22 @@ class VerificationCheckouts:
     def _plan(self, ground: Ground, tree: Tree, commit: Commit, base: Commit) -> CheckoutPlan:
         if not self._preparation.needed:
             return CheckoutPlan(commit=commit, tree=tree)
-        key, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
-        return CheckoutPlan(commit=commit, tree=tree, key=key, setup_on=setup_on)
+        inputs, setup_on = setup_inputs(ground, self._preparation, tree, ground.tree(base))
+        if inputs not in self._brought:
+            self._brought[inputs] = digest_of(self._preparation, ground.root)
+        brought = self._brought[inputs]
+        key = setup_key(brought, inputs)
+        return CheckoutPlan(commit=commit, tree=tree, key=key, setup_on=setup_on, brought=brought)
 
-    async def _filled(self, ground: Ground, plan: CheckoutPlan) -> tuple[RunFolder, Manifest | None]:
-        """A folder with the tree and what setup made, and the list of the latter."""
+    async def _filled(self, ground: Ground, plan: CheckoutPlan) -> tuple[RunFolder, Prepared | None]:
+        """A folder with the tree and what setup made."""
         if not plan.key:
             return await uninterrupted(lambda: self._laid(ground, plan)), None
         for _ in range(_TRIES):
             async with self._prepared.open(ground, plan.key, lambda: self._made(ground, plan)) as prepared:
                 with contextlib.suppress(AlteredSinceMade):
-                    return await uninterrupted(lambda: self._laid(ground, plan, prepared)), prepared.made
-            await self._prepared.forget(ground, plan.key)
+                    return await uninterrupted(lambda: self._laid(ground, plan, prepared)), prepared
+            await self._prepared.forget(ground, plan.key, prepared)
         raise VcsFailed("copy", "what setup made changes while it is copied; find out who does it")
 
     def _laid(self, ground: Ground, plan: CheckoutPlan, prepared: Prepared | None = None) -> RunFolder:
@@ -139,6 +158,7 @@ class VerificationCheckouts:
         folder = await uninterrupted(lambda: self._folders.begin(ground))
         place = folder.place
         try:
+            await uninterrupted(lambda: self._refuse_other_files(ground, plan))
             await uninterrupted(lambda: lay_out(ground, folder, plan.setup_on, plan.commit))
             await uninterrupted(lambda: copy_files(self._preparation.copy, ground.root, place.folder))
             await run_setup(self._preparation, place.folder, root=ground.root, runs=place.notes / "runs")
@@ -146,12 +166,20 @@ class VerificationCheckouts:
         finally:
             await uninterrupted(lambda: end(ground, folder))
 
+    def _refuse_other_files(self, ground: Ground, plan: CheckoutPlan) -> None:
+        """An agent could alter what was made, and what it would be made from."""
+        if digest_of(self._preparation, ground.root) != plan.brought:
+            raise NeedsPerson(
+                f"{', '.join(self._preparation.copy)} was changed while the loop ran, and checks would run with it;"
+                " look at it, then go on with `loop resume` at a terminal"
+            )
+
 
 def fill(ground: Ground, folder: RunFolder, plan: CheckoutPlan, prepared: Prepared | None = None) -> None:
     lay_out(ground, folder, plan.tree, plan.commit)
     if prepared is not None:
         laid = tracked(ground, folder.place)
-        note_copies(folder, prepared.copy_into(folder.place.folder, laid, folder.copies))
+        note_copies(folder, prepared.lay_into(folder.place.folder, laid, folder.copies))
     refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
 
 

@@ -10,7 +10,7 @@ from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
 from loopwright.adapters.git.landing import branch_of, land, merge
 from loopwright.adapters.git.objects import GitObjects, added_texts, beginnings, contents
-from loopwright.adapters.git.overlay import setup_digest
+from loopwright.adapters.git.overlay import setup_inputs, setup_key
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
@@ -40,7 +40,7 @@ class GitWorkspace:
             ground, needed = self._site.ground(), self._preparation.needed
             digest = digest_of(self._preparation, ground.root) if needed else ""
             tree = ground.tree(at)
-            key = setup_digest(ground, self._preparation, tree, tree, digest)[0] if needed else ""
+            key = setup_key(digest, setup_inputs(ground, self._preparation, tree, tree)[0]) if needed else ""
             return ground, checkouts.bring(ground, loop, name, at, step), digest, key
 
         ground, place, digest, key = await uninterrupted(bring)
