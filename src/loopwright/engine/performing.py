@@ -228,6 +228,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         also=action.also,
         demands_only=action.demands_only,
         after=action.after,
+        red=action.red,
     )
     async with _within_time(world):
         return await world.checks.run(run, world.observer.progressed)

@@ -26,7 +26,7 @@ from loopwright.kernel.model import (
     Tree,
 )
 from loopwright.kernel.risks import GateRule, Risk
-from loopwright.kernel.trust import LandedBefore, Trust
+from loopwright.kernel.trust import LandedBefore, RedTests, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +60,7 @@ class RunChecks:
     also: tuple[Demand, ...] = ()  # run besides the checks where these pass; not in a preflight
     demands_only: bool = False  # run no check, and the demands on the commit as it is: before the work on it starts
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
+    red: tuple[RedTests, ...] = ()  # the oldest first
     why: str = ""
 
 

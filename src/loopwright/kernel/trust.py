@@ -62,6 +62,14 @@ class LandedBefore:
         return any(matches(path, pattern) for pattern in self.allow)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RedTests:
+    """Tests that failed at a commit when a fix was requested: in that version they judge the fix."""
+
+    tests: tuple[str, ...]  # ids
+    commit: Commit = NO_COMMIT  # empty: the base of trust
+
+
 class FileClass(StrEnum):
     JUDGE_BY_NAME = "judge by name"  # manifests, configuration of runners, what a check names: never free
     TEST = "test"  # the base's version judges, the candidate's lands

@@ -6,18 +6,19 @@ A state's `phase` is the machine's own. While `course.station` is set, the loop 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from loopwright.kernel.changing import replace
-from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
+from loopwright.kernel.events import AgentFailed, AgentUnavailable, ChecksReported, IntegrationRefused
 from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.risks import Risk
-from loopwright.kernel.trust import Trust, evidence_with
+from loopwright.kernel.trust import RedTests, Trust, evidence_with
 from loopwright.kernel.wording import counted, guided, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
@@ -167,6 +168,7 @@ class Course:
     preflighted: bool = False  # the checks were tried on the base
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     red: tuple[str, ...] = ()  # the checks that said so here, before anybody was paid
+    red_tests: tuple[RedTests, ...] = ()  # tests of its own attempts that failed, the oldest first
     told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
     told_untested: bool = False  # the maker heard that no check looks at the change
     told_unshown: bool = False  # the maker heard that no test tells the change from the base
@@ -207,6 +209,12 @@ class Course:
         return tuple(each for each in self.gates if each.gate == gate and each.due)
 
     @property
+    def tests_to_pass(self) -> tuple[RedTests, ...]:
+        """Tests that judge the next candidate in the version in which they failed: on the base, then since."""
+        on_base = ids_of_tests(self.before)
+        return (*((RedTests(tests=on_base),) if on_base else ()), *self.red_tests)
+
+    @property
     def unlanded(self) -> frozenset[str]:
         """Paths of the candidate that are as in the base where it landed: held back, or rejected afterwards."""
         return frozenset(change.path for change in (*self.held, *self.left_out))
@@ -241,6 +249,10 @@ class Course:
         """Return the attempts without a change that a person said no to."""
         rejected = [set(each.because) for each in self.gates if each.ruling is Ruling.REJECTED and each.because]
         return tuple(each for each in past if not any(changes <= set(each.gated) for changes in rejected))
+
+
+def ids_of_tests(findings: Iterable[Finding]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.rule for each in findings if each.category == "tests"))
 
 
 class OnCourse(Protocol):
@@ -398,6 +410,15 @@ def _undecided(course: Course, gate: GateRecord, parts: tuple[GateRecord, ...]) 
         return replace(gate, because=rest, dropped=dropped, evidence=evidence_with(rest, dropped))
     is_rejected = any(each.ruling is Ruling.REJECTED for each in parts)
     return gate if not parts or (dropped and not is_rejected) else None
+
+
+def note_red_tests(state: S, report: ChecksReported, commit: Commit) -> S:
+    """Note the tests that fail at this commit; one that failed before keeps the version in which it first did."""
+    known = {test for each in state.course.red_tests for test in each.tests}
+    failures = (each for result in (*report.results, *report.landing) for each in result.failures)
+    fresh = tuple(test for test in ids_of_tests(failures) if test not in known)
+    noted = (RedTests(commit=commit, tests=fresh),) if fresh else ()
+    return steered(state, red_tests=(*state.course.red_tests, *noted))
 
 
 def sentence_of(event: AgentFailed) -> str:

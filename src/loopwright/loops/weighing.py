@@ -104,7 +104,7 @@ def weighed(
 
 def _noted(state: S, report: ChecksReported, commit: Commit) -> S:
     state = c.steered(
-        state,
+        c.note_red_tests(state, report, commit),
         lands=report.lands,
         held=report.held,
         candidate=commit,

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit, Demand, Key, LoopId, Tree
-from loopwright.kernel.trust import LandedBefore, Trust
+from loopwright.kernel.trust import LandedBefore, RedTests, Trust
 from loopwright.ports.agent import Watch
 
 
@@ -25,6 +25,7 @@ class ChecksRun:
     trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
     preflight: bool = False  # on the base itself, before anybody is paid
     after: LandedBefore = LandedBefore()  # tests of it stay as they are, unless a person allows a change
+    red: tuple[RedTests, ...] = ()  # tests that judge in the version in which they failed, the oldest first
     also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
     demands_only: bool = False  # run these alone, on the commit as it is
 

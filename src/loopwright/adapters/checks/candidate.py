@@ -35,6 +35,9 @@ class Candidate:
     before: Tree | None = None  # what landed before, where nobody may change a test of it
     earlier: Tree | None = None  # the product as it would land with the tests that landed before, and no others
 
+    red: Tree | None = None  # what would land, with the tests that it changes and that were red, in that version
+    red_changes: tuple[Change, ...] = ()  # the changes to these
+
     @property
     def open(self) -> tuple[Classed, ...]:
         return (*self.held, *self.waiting)

@@ -22,7 +22,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit
-from loopwright.kernel.trust import CanaryRule, Classed, LandedBefore, Trust
+from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -65,6 +65,7 @@ class CommandChecks:
         classifier = await self._classifier(run.trust)
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)
         seen, kept = await self._with_landed_tests(classifier, seen, run)
+        seen = await self._with_red_tests(classifier, seen, run)
         commands = tuple(spec.run for spec in self.specs)
         source = self.outfit.source
         known, paths = await classifier.steering(run.base), frozenset(await source.paths(run.base))
@@ -156,6 +157,16 @@ class CommandChecks:
         held = frozenset(each.change.path for each in seen.held)  # of these another sentence tells
         return seen, tuple(sorted(gated - held))
 
+    async def _with_red_tests(self, classifier: Classifier, seen: Candidate, run: ChecksRun) -> Candidate:
+        """Add the tree in which changed tests that were red are as they were then; the oldest version wins."""
+        tree, changed = seen.landing, dict[str, Classed]()
+        for red in reversed(run.red):
+            commit = red.commit or run.trust.base
+            found = {each.change.path: each for each in await _changed_tests(classifier, commit, run)}
+            tree = await self.outfit.checkouts.compose(tree, taken_from=commit, paths=frozenset(found))
+            changed |= found
+        return replace(seen, red=tree if changed else None, red_changes=changes_of(tuple(changed.values())))
+
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""
         yielding = await self.outfit.files_with_tests(self.specs, trust.base)
@@ -167,6 +178,15 @@ class CommandChecks:
         classed = await classifier.classify(trust.base, commit)
         outfit = self.outfit
         return await composed(classed, commit, trust, approved, checkouts=outfit.checkouts, source=outfit.source)
+
+
+async def _changed_tests(classifier: Classifier, since: Commit, run: ChecksRun) -> tuple[Classed, ...]:
+    """Return the tests of `since` that the candidate changes, allowed or not: the base's, or those added to it."""
+    base = run.trust.base
+    added = {each.change.path for each in await classifier.classify(base, since) if each.kind is FileClass.TEST}
+    changed = await replace(classifier, allow=()).classify(since, run.commit)
+    own = (each for each in changed if since == base or each.change.path in added)
+    return tuple(each for each in own if is_altered_test(each))
 
 
 def _may_change(each: Classed, let: frozenset[str], before: LandedBefore) -> bool:

@@ -16,6 +16,7 @@ from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
+from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.trial_runs import TrialRuns
 from loopwright.adapters.checks.witnesses import WitnessSearch, candidates_of
@@ -59,9 +60,27 @@ class Verification:
         findings = await signs
         failed, told = await self._by_what_landed(ran) if ran.is_green else ((), ())
         ran = replace(ran, landing=failed or ran.landing)
+        if ran.is_green and (still_red := await find_still_red(self.desk, self.specs)) is not None:
+            claim, finding = still_red
+            return self._red_test_changed(ran, claim, (*findings, *told, finding))
         altered = await self._alterations(ran) if ran.is_green else Alterations()
         judge = self if not altered.weakened else await self._without_weakened(altered)
         return await judge.judged(ran, altered, (*findings, *told))
+
+    def _red_test_changed(self, ran: Runs, claim: Claim, findings: tuple[Finding, ...]) -> ChecksReported:
+        """Everything passes, but only because a test that was red when the work was requested was changed."""
+        seen = self.desk.seen
+        return ChecksReported(
+            key=self.desk.run.key,
+            tree=seen.judging,
+            results=ran.judging,
+            landing=ran.landing,
+            findings=findings,
+            lands=seen.landing,
+            held=changes_of(seen.held),
+            claim=claim,
+            written=_written(seen.classed),
+        )
 
     async def judged(self, ran: Runs, altered: Alterations, findings: tuple[Finding, ...]) -> ChecksReported:
         """Judge the candidate without the tests that were weakened, which are held back by now."""
@@ -117,6 +136,7 @@ class Verification:
         """Tests of before also pass by themselves: those that come now could patch what they look at. And all of them
         are still run: the product could make them vanish."""
         desk, seen = self.desk, self.desk.seen
+        judges = replace(desk.drops, all=seen.landing != seen.judging, mingled=seen.mingled)
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
         alone: tuple[CheckResult, ...] = ()
         if seen.earlier is not None:

@@ -129,6 +129,7 @@ def _checks(state: FeedbackState) -> RunChecks:
         trust=state.plan.trust,
         also=state.plan.also,
         after=state.plan.after.also_allowed(state.course.released),
+        red=state.course.tests_to_pass,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
@@ -141,6 +142,7 @@ def _as_accepted(state: FeedbackState, checks: RunChecks, taken: Iteration) -> R
         key=Key("checks-accepted", state.course.asked, tries=state.course.trial.tries),
         commit=taken.commit,
         base=taken.onto or state.plan.base,
+        red=(),
         why="what a person accepts has run the checks before it lands",
     )
 

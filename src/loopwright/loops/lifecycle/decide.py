@@ -141,6 +141,7 @@ def _checks(state: LifecycleState, names: tuple[str, ...], why: str) -> RunCheck
         may_drop=(*state.course.may_drop, *state.may_drop),
         trust=trust_of(state),
         after=landed_before(state),
+        red=state.course.tests_to_pass,
         why=why,
     )
 

@@ -86,6 +86,8 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
     if event.dropped:
         told = f"a fix also touched {', '.join(event.dropped[:5])}, which has nothing to do with it: not taken"
         state = replace(state, strayed=event.dropped, remarks=(*state.remarks, told))
+    if event.unchanged and state.course.told:
+        return going(state, state.resumes_at, "the change that needs an approval stays as it is")
     if event.unchanged:
         told = "The fix changed nothing" + (f" but {', '.join(event.dropped[:5])}" if event.dropped else "")
         return _fails_as_before(replace(state, fixed=told), told)
@@ -116,8 +118,11 @@ def _put_together(state: LifecycleState, event: FilesExamined) -> LifecycleState
 
 
 def _checked(state: LifecycleState, event: ChecksReported) -> LifecycleState:
-    """Held changes and gates are the stage's business, which asks for its checks again: receipts make that free."""
+    """Claims and gates are the stage's business, which asks for its checks again: receipts make that free."""
     found = faults_of(event)
+    if found and event.claim is not None:
+        return going(state, state.resumes_at, "the fix needs an approval")
+    state = c.note_red_tests(state, event, state.tip)
     if not found:
         if state.step is Step.RECHECK:
             return begun(state, Step.SUITE)

@@ -161,6 +161,7 @@ def _checks(state: TicketsState) -> RunChecks:
         trust=state.plan.trust,
         also=state.plan.also,
         after=state.plan.after.also_allowed(state.course.released),
+        red=state.course.tests_to_pass,
         why="the engine's own judgement: tests, build and coverage decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
@@ -173,6 +174,7 @@ def _as_accepted(state: TicketsState, checks: RunChecks, taken: Ticket) -> RunCh
         key=Key("checks", taken.number, part=str(state.course.asked), tries=state.course.trial.tries),
         commit=taken.commit,
         base=taken.onto or state.plan.base,
+        red=(),
         why="what a person accepts has run the checks before it lands",
     )
 

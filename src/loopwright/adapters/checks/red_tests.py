@@ -1,0 +1,41 @@
+"""Tests that were red when a fix was requested judge the fix in the version in which they were red."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.judgement import COVERED
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import Change, Finding
+from loopwright.kernel.trust import Claim
+
+_NAMED = 5  # in a sentence
+
+
+async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[Claim, Finding] | None:
+    """Run the restored tests; return what a person would have to allow, and the finding that says so."""
+    seen, changes = desk.seen, desk.seen.red_changes
+    if seen.red in (None, seen.landing) or set(changes) <= set(desk.run.approved):
+        return None
+    results = await desk.results(specs, seen.red, replace(desk.drops, any=True))
+    runs = [await desk.outfit.ids(each.receipt, desk.book) for each in results]
+    outcomes = {test: how for run in runs for test, how in run}
+    # A module that could not be imported has an id of its own, which is gone once its tests run.
+    gone = "passed" if all(each.passed for each in results) else "failed"
+    red = dict.fromkeys(test for each in desk.run.red for test in each.tests if test not in COVERED)
+    failing = tuple(test for test in red if outcomes.get(test, gone) != "passed")
+    if not failing:
+        return None
+    finding = engine_finding("red-test-changed", _message(failing, changes), file=changes[0].path)
+    return Claim(changes=changes, new=failing), finding
+
+
+def _message(failing: tuple[str, ...], changes: tuple[Change, ...]) -> str:
+    paths = ", ".join(change.place for change in changes[:_NAMED])
+    named = ", ".join(failing[:_NAMED]) + (f" and {len(failing) - _NAMED} more" if failing[_NAMED:] else "")
+    return (
+        f"{named} failed when this fix was requested and still fails as it was then: the change to {paths} does not"
+        " count. Fix the code. If the test itself is wrong, leave your change to it: a person decides then."
+    )

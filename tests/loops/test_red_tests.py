@@ -1,0 +1,79 @@
+"""Which tests a loop hands to the checks of a fix: those that failed, in the version in which they first failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.kernel.actions import AwaitGate, RunChecks
+from loopwright.kernel.events import Checkpointed
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Tree
+from loopwright.kernel.trust import Claim, RedTests, Trust
+from loopwright.loops.feedback.machine import FEEDBACK
+from tests.loops import feedback as f
+from tests.loops import lifecycle as lc
+from tests.loops import tickets as t
+from tests.loops import verified as v
+
+BENT = Change(path="tests/t.py", how="changed", blob="1")
+RED = lc.red("test", rule="t::one", category="tests", file="tests/t.py")
+NEEDED = replace(
+    lc.results(CheckResult(name="test", passed=True, tests=3)),
+    findings=(engine_finding("red-test-changed", "it still fails as it was"),),
+    claim=Claim(changes=(BENT,), new=("t::one",)),
+)
+SAME = Checkpointed(key=NO_KEY, commit=Commit("same"), tree=Tree("same"), files=1, unchanged=True)
+
+
+def test_a_feedback_loop_keeps_each_red_test_in_its_first_red_version() -> None:
+    state = FEEDBACK.start(replace(f.params(max_consecutive_test_failures=5), trust=Trust(in_force=True)))
+    state = f.play(state, f.red(replace(f.FAILURE, rule="t::base")))
+    for commit, failure in (("c1", f.FAILURE), ("c2", f.FAILURE), ("c3", f.ANOTHER)):
+        state = f.play(state, f.DONE, replace(f.saved(commit), tree=Tree(commit)), f.passes(), f.red(failure))
+    checks = f.wanted(f.play(state, f.DONE, f.saved("c4"), f.passes()), RunChecks)
+    assert checks.red == (
+        RedTests(tests=("t::base",)),
+        RedTests(commit=Commit("c1"), tests=("t::one",)),
+        RedTests(commit=Commit("c3"), tests=("t::two",)),
+    )
+
+
+def test_a_ticket_session_hands_the_red_test_of_the_last_ticket_on() -> None:
+    state = t.play(t.session(trust=v.NOW), v.LANDS)
+    state = t.play(state, t.MADE, t.saved("c1"), t.passes(), v.RED, t.SAID)
+    checks = t.wanted(t.play(state, t.MADE, t.saved("c2"), t.passes()), RunChecks)
+    assert [(each.commit, each.tests) for each in checks.red] == [("c1", (v.WRONG.rule,))]
+
+
+def test_a_targeted_fix_is_judged_by_the_test_that_was_red() -> None:
+    played = lc.at("TEST", lc.check("test", RED), capabilities=("take",))
+    recheck = played.until(RunChecks, step="recheck")
+    judged = played.asked(RunChecks, step="check")[-1].commit
+    assert recheck.red == (RedTests(commit=judged, tests=("t::one",)),)
+    assert recheck.commit != judged
+    verify = played.until(RunChecks, has="lint")
+    assert verify.red == ()
+
+
+def test_a_fix_that_changes_the_red_test_is_told_once_and_then_waits_for_a_person() -> None:
+    played = lc.at("TEST", capabilities=("take",))
+    played.play(
+        lc.check("test", RED),
+        lc.on(RunChecks, NEEDED, step="recheck", times=None),
+        lc.check("test", NEEDED, times=None),
+        lc.on(AwaitGate, None, times=None),
+    )
+    assert played.waits_for() == ["protected"]
+    assert (played.state.phase, played.state.total) == ("TEST", 2)
+
+
+def test_a_fix_that_leaves_its_change_to_the_red_test_waits_for_a_person() -> None:
+    played = lc.at("TEST", capabilities=("take",))
+    played.play(
+        lc.check("test", RED),
+        lc.on(RunChecks, NEEDED, step="recheck"),
+        lc.check("test", NEEDED, times=None),
+        lc.on(AwaitGate, None, times=None),
+        lc.Rule(lambda action: action.key.step == "record-fix" and bool(played.state.course.told), SAME, None),
+    )
+    assert played.waits_for() == ["protected"]
