@@ -183,16 +183,6 @@ def dependency_name(requirement: str) -> str:
 # --- rooms ------------------------------------------------------------------------------------------------------------
 
 
-def public_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
-    """Which modules define a public class of each name, at the top of the file."""
-    found: dict[str, list[str]] = {}
-    for path, text in sources.items():
-        for node in _parsed(text).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(path)
-    return found
-
-
 def too_long(sources: Mapping[str, str], wall: int, wall_of_tests: int) -> dict[str, int]:
     """Files of more lines than they may have."""
     lengths = {path: len(text.splitlines()) for path, text in sources.items()}
@@ -200,16 +190,6 @@ def too_long(sources: Mapping[str, str], wall: int, wall_of_tests: int) -> dict[
         path: length
         for path, length in lengths.items()
         if length > (wall_of_tests if path.startswith("tests/") else wall)
-    }
-
-
-def slivers(sources: Mapping[str, str], least: int) -> dict[str, str]:
-    """Modules of fewer lines than `least` that one other imports, and which one that is. The public door is none."""
-    sizes = {module_name(path): len(text.splitlines()) for path, text in sources.items()}
-    return {
-        module: names[0]
-        for module, names in _importers(sources).items()
-        if "." in module and len(names) == 1 and 0 < sizes[module] < least
     }
 
 
@@ -222,11 +202,6 @@ def orphans(sources: Mapping[str, str]) -> list[str]:
 def _importers(sources: Mapping[str, str]) -> dict[str, list[str]]:
     graph = import_graph(sources)
     return {module: [other for other, imported in graph.items() if module in imported] for module in graph}
-
-
-def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
-    """How many modules of ours each module imports."""
-    return {module: len(imported) for module, imported in import_graph(sources).items()}
 
 
 def rooms_named(text: str, rooms: frozenset[str]) -> set[str]:

@@ -79,7 +79,12 @@ def test_the_commands_of_tasks_that_are_done_run_on_every_merged_tree() -> None:
     state = play(state, GREEN, landed("tip-1"), makes(2), combined("m2"))
     run = wanted(state, RunChecks)
     landed_1 = replace(D1, landed=Commit("tip-1"))  # what it starts runs as it landed
-    assert (run.also, run.commit, run.base, run.key) == ((NEVER, landed_1, replace(D2, start=BASE)), "m2", BASE, Key("checks", 2))
+    assert (run.also, run.commit, run.base, run.key) == (
+        (NEVER, landed_1, replace(D2, start=BASE)),
+        "m2",
+        BASE,
+        Key("checks", 2),
+    )
 
 
 def test_what_passed_is_landed_on_what_has_landed() -> None:

@@ -93,7 +93,10 @@ def answers_to(name: str, action: Action, state: WorkflowState) -> tuple[Event, 
         case Integrate():
             return (w.LANDED, w.REFUSED, w.CONFLICT, w.RED_MERGE)
         case Ask():
-            said = (*(w.says(each) for each in ("accept", "cancel", "approve", "skip", "done")), w.says("continue", count=1))
+            said = (
+                *(w.says(each) for each in ("accept", "cancel", "approve", "skip", "done")),
+                w.says("continue", count=1),
+            )
             offered = {option.choice for option in action.options}
             return tuple(each for each in said if each.choice in offered)
         case AwaitGate():

@@ -7,7 +7,6 @@ import pytest
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import faults_of
-from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Commit
 from loopwright.kernel.trust import RedTests, Trust
 from tests.adapters.checks.projects import UNITTEST, Project, project
@@ -81,7 +80,7 @@ def test_an_approved_change_to_a_red_test_judges(tmp_path: Path) -> None:
         bent = here.candidate({"a.py": WRONG, "tests/test_two.py": BENT})
         waits = await here.report(bent, red=tests)
         assert waits.claim is not None
-        passes = await here.report(bent, step="s2", red=tests, approved=(evidence(waits.claim.changes),))
+        passes = await here.report(bent, step="s2", red=tests, approved=waits.claim.changes)
         assert (faults_of(passes), passes.claim) == ((), None)
 
     asyncio.run(story())

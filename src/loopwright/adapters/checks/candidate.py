@@ -128,20 +128,11 @@ async def composed(
         paths=back | _paths(each for each in held if not each.is_landed),
     )
     base = await source.tree(trust.base)
-    let_go = tuple(each for each in classed if each.allowed and is_altered_test(each))
-    removed = _paths(each for each in let_go if each.change.how == "removed")
-    left = _texts((each.change.path, each.left) for each in let_go)
-    is_less = bool(removed or left)
-    mingled = {each.change.path: each.left for each in let_go if each.mingled}
-    known = _texts(mingled.items())
+    rest, remains = await _without_allowed(classed, commit, base, judging, checkouts)
     return Candidate(
         base=base,
-        rest=await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if is_less else base,
-        remains=(
-            await checkouts.compose(judging, taken_from=commit, paths=frozenset(), texts=known)
-            if len(known) == len(mingled)
-            else None
-        ),
+        rest=rest,
+        remains=remains,
         judging=judging,
         landing=landing,
         whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),
@@ -152,6 +143,21 @@ async def composed(
         start=base,
         made=classed,
     )
+
+
+async def _without_allowed(
+    classed: tuple[Classed, ...], commit: Commit, base: Tree, judging: Tree, checkouts: Checkouts
+) -> tuple[Tree, Tree | None]:
+    """Return the base and the judging tree without the tests that a person let change."""
+    let_go = tuple(each for each in classed if each.allowed and is_altered_test(each))
+    removed = _paths(each for each in let_go if each.change.how == "removed")
+    left = _texts((each.change.path, each.left) for each in let_go)
+    mingled = {each.change.path: each.left for each in let_go if each.mingled}
+    known = _texts(mingled.items())
+    rest = await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if removed or left else base
+    if len(known) != len(mingled):
+        return rest, None
+    return rest, await checkouts.compose(judging, taken_from=commit, paths=frozenset(), texts=known)
 
 
 def is_altered_test(each: Classed) -> bool:

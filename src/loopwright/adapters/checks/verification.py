@@ -136,7 +136,6 @@ class Verification:
         """Tests of before also pass by themselves: those that come now could patch what they look at. And all of them
         are still run: the product could make them vanish."""
         desk, seen = self.desk, self.desk.seen
-        judges = replace(desk.drops, all=seen.landing != seen.judging, mingled=seen.mingled)
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
         alone: tuple[CheckResult, ...] = ()
         if seen.earlier is not None:

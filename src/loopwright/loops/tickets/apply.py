@@ -15,7 +15,7 @@ from loopwright.kernel.events import (
     ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import record
 from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
 from loopwright.loops import course as c
@@ -44,6 +44,8 @@ from loopwright.loops.tickets.state import (
     Decision,
     TicketsPhase,
     TicketsState,
+    about,
+    asks_witness,
     best_ticket,
     criticised_by,
     heard,
@@ -51,7 +53,7 @@ from loopwright.loops.tickets.state import (
     seat_key,
     stepped,
 )
-from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, is_told_once, rejection, weighed
+from loopwright.loops.weighing import Failed, Passed, ShowPolicy, Waits, Weighed, is_told_once, rejection, weighed
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
@@ -91,7 +93,8 @@ def _created(state: TicketsState, report: AgentReport) -> TicketsState:
         why = Question(question=said)
         state = c.with_trial(state, replace(state.course.trial, held=True))
         return c.steered(state, inquiries=(Inquiry(role="creator", questions=(why,)),))
-    return stepped(replace(state, ticket=replace(state.ticket, notes=report.summary)), TicketsPhase.CHECKPOINT)
+    state = c.steered(replace(state, ticket=replace(state.ticket, notes=report.summary)), no_test=report.no_test)
+    return stepped(state, TicketsPhase.CHECKPOINT)
 
 
 def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
@@ -137,7 +140,7 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
         return _unchanged(state, checked=heard_checks(state, event, ()))
     if state.plan.trust.in_force:
         is_last = state.ticket.number >= state.allowance
-        state, said = weighed(state, event, state.commit, words, is_last=is_last)
+        state, said = weighed(state, event, state.commit, words, is_last=is_last, policy=_show_policy(state))
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
     if isinstance(said, Waits) and (event.claim is not None or state.ticket.failed_with is not None):
@@ -145,11 +148,14 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
 
 
+def _show_policy(state: TicketsState) -> ShowPolicy:
+    return ShowPolicy(asks=asks_witness(state), merges=state.plan.merge and bool(state.plan.target))
+
+
 def _is_left_as_it_was(state: TicketsState, event: ChecksReported, words: tuple[str, ...]) -> bool:
     """Unless a person said that nothing had to be done."""
     ticket = state.ticket
-    about = state.plan.about or next((each.about for each in ticket.critiques if each.about), "")
-    return ticket.files != AS_IT_WAS and is_left_as_it_was(event, about, words, ticket.files)
+    return ticket.files != AS_IT_WAS and is_left_as_it_was(event, about(state), words, ticket.files)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
@@ -300,7 +306,7 @@ def _gate_approved(state: TicketsState) -> TicketsState:
 def _gate_rejected(state: TicketsState, gate: GateRecord) -> TicketsState:
     """A person's no keeps the ticket from being approved, and the creator is told."""
     told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
-    if gate.gate == UNTESTED:
+    if gate.gate != PROTECTED:
         told = rejection(gate).issue
     state = c.steered(state, refusals=(*state.course.refusals, told))
     if state.course.station is Station.GATE and not gate.lasting:

@@ -6,15 +6,18 @@ import json
 import re
 from dataclasses import replace
 
+from loopwright.kernel.evidence import Level, describe
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import NOT_RUN, CheckResult, Coverage, Finding, Severity
 from loopwright.loops.tickets.findings import failures_of, marks_of_checks
 from loopwright.loops.tickets.state import (
     CRITIC,
     JUDGE,
+    SHOWN,
     Aspect,
     Criterion,
     TicketsState,
+    asks_witness,
     criteria_in_force,
     criterion_of,
 )
@@ -50,8 +53,9 @@ def graded(expected: str, actual: str, *, passed: bool) -> float:
 
 
 def accuracy(aspects: tuple[Aspect, ...]) -> float:
-    """Passing aspects of all; nothing to judge by is not a success."""
-    return sum(aspect.passed for aspect in aspects) / len(aspects) if aspects else 0.0
+    """Passing aspects of all; nothing to judge by is not a success. That a test shows the change is not counted."""
+    counted = [aspect for aspect in aspects if aspect.aspect != SHOWN]
+    return sum(aspect.passed for aspect in counted) / len(counted) if counted else 0.0
 
 
 def mean_score(aspects: tuple[Aspect, ...]) -> float:
@@ -66,7 +70,15 @@ def engine_aspects(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[
     loose = [f for f in findings if criterion_of(state.plan, f) is None and f.fingerprint not in counted]
     held = [f for f in loose if f.severity in _HEAVY and not (state.plan.firm and _is_deferrable(state, f, findings))]
     grave = tuple(_of_finding(UNMAPPED, finding, passed=False) for finding in held)
-    return checks + of_criteria(state, findings) + grave
+    return checks + of_criteria(state, findings) + grave + _of_evidence(state)
+
+
+def _of_evidence(state: TicketsState) -> tuple[Aspect, ...]:
+    seen = state.course.evidence
+    if seen is None or not asks_witness(state):
+        return ()
+    passed = seen.level in (Level.SHOWN, Level.NOT_SHOWN)
+    return (_aspect("Evidence", SHOWN, "a test fails without the change", describe(seen), passed=passed),)
 
 
 def of_criteria(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:

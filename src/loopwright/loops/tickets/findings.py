@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from loopwright.kernel.events import IntegrationRefused
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
 from loopwright.loops.course import Ruling, Trial
@@ -139,9 +139,9 @@ def _silence(critique: Critique) -> Finding:
 
 
 def _protected(state: TicketsState) -> Iterator[Finding]:
-    untested = state.course.due(UNTESTED)
-    if untested is not None and untested.ruling is Ruling.REJECTED:
-        yield replace(rejection(untested), severity=Severity.CRITICAL)
+    for unseen in (state.course.due(UNTESTED), state.course.due(UNSHOWN)):
+        if unseen is not None and unseen.ruling is Ruling.REJECTED:
+            yield replace(rejection(unseen), severity=Severity.CRITICAL)
     gate = state.course.due(PROTECTED)
     if gate is None or gate.ruling is Ruling.APPROVED or gate.lasting:  # what is not needed does not land
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.events import Answered
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.loops.kind import Kind, Needs, Words, releases_nothing
 from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS
@@ -72,7 +72,7 @@ KIND: Kind[TicketParams, TicketsState] = Kind(
         no=("ROUTE_BACK", "ESCALATE"),
     ),
     starts="loop ticket new TITLE",
-    needs=Needs(roles=("creator", "critic"), gates=(PROTECTED, UNTESTED)),
+    needs=Needs(roles=("creator", "critic"), gates=(PROTECTED, UNTESTED, UNSHOWN)),
     title=lambda params: params.title,
     brief=brief.render,
     closing=closing.lines,

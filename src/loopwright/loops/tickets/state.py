@@ -57,6 +57,9 @@ class Criterion:
     text: str
 
 
+SHOWN = "shown"  # the aspect that a test fails without the change; accuracy does not count it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aspect:
     """One thing a ticket is judged by. `passed` is what counts, `score` says how near it came."""
@@ -400,3 +403,13 @@ def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, in
     grave = sum(finding.severity in (Severity.CRITICAL, Severity.HIGH) for finding in ticket.findings)
     refused = ticket.decision is not Decision.APPROVE
     return (refused, against, -ticket.accuracy, -ticket.score, grave, -ticket.number)
+
+
+def about(state: TicketsState) -> str:
+    """What the work is about: by the person's or the plan's word, else by a critic's."""
+    return state.plan.about or next((each.about for each in state.ticket.critiques if each.about), "")
+
+
+def asks_witness(state: TicketsState) -> bool:
+    """Whether something that failed before the work has to pass now."""
+    return state.plan.trust.asks_witness and about(state) in ("", "code")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
 from loopwright.loops.workflow import brief, closing, files, listing, past, waiting
@@ -96,7 +96,7 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
         outcomes={"verified": "complete", "accepted": "complete", "escalated": "blocked"},
     ),
     starts='loop start "REQUEST"',
-    needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED), stand_ins=_STAND_INS),
+    needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED, UNSHOWN), stand_ins=_STAND_INS),
     objection=lambda _said, _agents: "",
     title=lambda params: params.request.strip().partition("\n")[0],
     brief=brief.render,
