@@ -30,12 +30,14 @@ _INTRO = (
 _MAKER = fenced(
     '{"status": "done | blocked | needs_clarification",\n'
     ' "summary": "what was done, in a sentence",\n'
+    ' "no_test": "only where no test can show the change: why",\n'
     ' "questions": [{"question": "…", "options": ["…"], "impact": "…"}]}',
     "json",
 )
 _MAKER_RULES = (
-    "`needs_clarification` asks a person the questions and waits for the answers; `blocked` says in the summary why it"
-    " cannot be done."
+    "A change to code needs a test that fails without it and passes with it; a test that passes on the base shows"
+    " nothing. `needs_clarification` asks a person the questions and waits for the answers; `blocked` says in the"
+    " summary why it cannot be done."
 )
 
 

@@ -45,6 +45,12 @@ class TrialRuns:
         ran = await bench.run(replace(spec, run=chosen or spec.run), pace=Pace(only=only, records=records))
         return outcomes_of(spec, ran, wanted)
 
+    async def fails(self, spec: CheckSettings, tree: Tree) -> bool:
+        """Run the whole check, and believe its exit code alone."""
+        bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
+        ran = await bench.run(spec)
+        return not (ran.finished and ran.exit_code == 0)
+
     async def with_texts(self, tree: Tree, texts: Mapping[str, bytes]) -> Tree:
         """Return the tree with these files replaced."""
         return await self.desk.outfit.checkouts.compose(tree, taken_from=tree, paths=frozenset(), texts=texts)

@@ -290,6 +290,7 @@ class Verification:
         red_before = {each.name for each in also if each.red_before}
         demands = tuple(each for each in self.desk.run.also if each.name in red_before)
         commands = await search.find_commands(demands) if demands else ()
+        commands += () if found.witnesses or commands else await search.find_by_exit_code(ran.judging)
         return Evidence(
             level=Level.SHOWN if found.witnesses or commands else level,
             witnesses=(*found.witnesses, *commands),

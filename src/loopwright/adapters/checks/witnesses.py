@@ -72,6 +72,20 @@ class WitnessSearch:
             idle += sorted(reasons.keys() & found.written - noticing)
         return Shown(witnesses=tuple(witnesses), idle=tuple(idle))
 
+    async def find_by_exit_code(self, results: Iterable[CheckResult]) -> tuple[Witness, ...]:
+        """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""
+        silent = {each.name for each in results if each.tests is None}
+        without, broken = await self._without_change(), await self._broken()
+        texts = broken.functions("object") or broken.files
+        found: list[Witness] = []
+        for spec in self.runs.specs:
+            if spec.name not in silent or spec.trust != "exit-code" or not texts:
+                continue
+            hollow = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
+            if all([await self.runs.fails(spec, tree) for tree in (without, without, hollow)]):
+                found.append(Witness(id=spec.name, check=spec.name, fails_on_base="exit-code"))
+        return tuple(found)
+
     async def find_commands(self, demands: tuple[Demand, ...]) -> tuple[Witness, ...]:
         """Return the commands that notice when the change is broken; each was red before and passes now.
 
