@@ -45,7 +45,7 @@ def kind(base: Files, path: str, text: str | None = BENT) -> str:
     ],
 )
 def test_a_helper_beside_tests_is_theirs(base: Files, path: str) -> None:
-    assert kind(base, path) == "changed test"
+    assert kind(base, path) == "test"
 
 
 def test_more_may_stand_in_it_and_nothing_in_front_of_it() -> None:

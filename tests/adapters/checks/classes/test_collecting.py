@@ -46,22 +46,22 @@ C = dict.fromkeys(("src/add.c", "t/test.c", "src/tests/main.c", "src/add_tests.c
 @pytest.mark.parametrize(
     ("base", "path", "kind", "command"),
     [
-        (PYTEST, "checks/check_mod.py", "changed test", ("pytest",)),
-        (PYTEST, "checks/helper.py", "changed test", ("pytest",)),
-        (PYTEST, "checks/data/one.json", "changed test", ("pytest",)),
+        (PYTEST, "checks/check_mod.py", "test", ("pytest",)),
+        (PYTEST, "checks/helper.py", "test", ("pytest",)),
+        (PYTEST, "checks/data/one.json", "test", ("pytest",)),
         (PYTEST, "pk/mod.py", "product", ("pytest",)),
-        (MAKE, "acceptance/add.py", "changed test", ("make", "test")),
+        (MAKE, "acceptance/add.py", "test", ("make", "test")),
         (MAKE, "mod.py", "product", ("make", "test")),
-        (NODE, "checks/add.js", "changed test", ("npm", "test")),
+        (NODE, "checks/add.js", "test", ("npm", "test")),
         (NODE, "lib/a.js", "product", ("npm", "test")),
-        (JEST, "qa/deep/add.js", "changed test", ("npx", "jest")),
+        (JEST, "qa/deep/add.js", "test", ("npx", "jest")),
         (JEST, "lib/a.js", "product", ("npx", "jest")),
-        (VITEST, "src/add.check.js", "changed test", ("npx", "vitest", "run")),
+        (VITEST, "src/add.check.js", "test", ("npx", "vitest", "run")),
         (VITEST, "src/a.js", "product", ("npx", "vitest", "run")),
-        (NODE, "checks/add.js", "changed test", ("node", "--test", "checks/*.js")),
-        (C, "t/test.c", "changed test", ("make", "test")),
-        (C, "src/tests/main.c", "changed test", ("make", "test")),
-        (C, "src/add_tests.c", "changed test", ("make", "test")),
+        (NODE, "checks/add.js", "test", ("node", "--test", "checks/*.js")),
+        (C, "t/test.c", "test", ("make", "test")),
+        (C, "src/tests/main.c", "test", ("make", "test")),
+        (C, "src/add_tests.c", "test", ("make", "test")),
         (C, "src/add.c", "product", ("make", "test")),
     ],
 )
@@ -117,6 +117,6 @@ def test_what_yields_tests_is_one_where_its_name_was_given_and_not_where_a_plug_
     changed = dict.fromkeys(yielding, "changed\n")
     found = classes(own, changed, ("pytest", "--mypy"), yielding=yielding)
     assert {path: each.kind.value for path, each in found.items()} == {
-        "checks/check_mod.py": "changed test",
+        "checks/check_mod.py": "test",
         "pk/mod.py": "product",
     }

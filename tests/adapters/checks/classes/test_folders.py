@@ -179,7 +179,7 @@ def test_tests_are_named_from_the_folder_that_their_runner_works_in() -> None:
     path = "packages/core/checks/check_calc.py"
     run = ("sh", "-c", f"cd packages/core && {PYTEST}")
     yielding = frozenset({"checks/check_calc.py"})
-    assert str(classes(base, {path: X}, run, yielding=yielding)[path].kind) == "changed test"
+    assert str(classes(base, {path: X}, run, yielding=yielding)[path].kind) == "test"
 
 
 def command(run: str) -> tuple[str, ...]:

@@ -34,29 +34,29 @@ def having(test: str, **files: str) -> Files:
 @pytest.mark.parametrize(
     ("base", "path", "text", "kind"),
     [
-        (BASE, "calc/testing.py", BENT, "changed test"),
-        (BASE, "calc/testing.py", None, "changed test"),
+        (BASE, "calc/testing.py", BENT, "test"),
+        (BASE, "calc/testing.py", None, "test"),
         (BASE, "calc/testing.py", f"{ASSERTS}\n\ndef more():\n    pass\n", "test"),
         (BASE, "calc/testing/__init__.py", BENT, "judge"),
-        (BASE, "calc/sums.py", X, "changed test"),
-        (having("from calc.testing import same\n"), "calc/testing.py", BENT, "changed test"),
-        (having("import calc.testing as t\n"), "calc/testing.py", BENT, "changed test"),
-        (having("from calc.factories import made\n"), "calc/factories.py", X, "changed test"),
-        (having("from asserts import same\n", asserts_dot_py=ASSERTS), "asserts.py", BENT, "changed test"),
+        (BASE, "calc/sums.py", X, "test"),
+        (having("from calc.testing import same\n"), "calc/testing.py", BENT, "test"),
+        (having("import calc.testing as t\n"), "calc/testing.py", BENT, "test"),
+        (having("from calc.factories import made\n"), "calc/factories.py", X, "test"),
+        (having("from asserts import same\n", asserts_dot_py=ASSERTS), "asserts.py", BENT, "test"),
         (
             having(
                 "import calc.testing\n", calc__testing_dot_py="from . import asserts\n", calc__asserts_dot_py=ASSERTS
             ),
             "calc/asserts.py",
             BENT,
-            "changed test",
+            "test",
         ),
-        (having("", tests__conftest_dot_py="from calc.fixtures import two\n"), "calc/fixtures.py", X, "changed test"),
+        (having("", tests__conftest_dot_py="from calc.fixtures import two\n"), "calc/fixtures.py", X, "test"),
         (
             having("", calc__tests__test_x_dot_py="from ..testing import same\n"),
             "calc/testing.py",
             BENT,
-            "changed test",
+            "test",
         ),
         # Plug-ins
         (having("", conftest_dot_py="pytest_plugins = ['calc.fixtures']\n"), "calc/fixtures.py", X, "judge by name"),

@@ -121,8 +121,8 @@ def _named(files: dict[str, str]) -> Files:
     ],
 )
 def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
-    assert classes(base, {path: "\n// nothing\n"})[path].kind == "changed test"
-    assert classes(base, {path: None})[path].kind == "changed test"
+    assert classes(base, {path: "\n// nothing\n"})[path].kind == "test"
+    assert classes(base, {path: None})[path].kind == "test"
 
 
 @pytest.mark.parametrize(

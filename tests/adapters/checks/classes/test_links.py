@@ -53,14 +53,14 @@ def test_a_new_link_leads_where_its_words_say(links: Files, *, free: bool) -> No
 def test_what_a_link_of_tests_leads_to_is_a_test(files: Files, links: Files, path: str) -> None:
     base = {path: text for path, text in CALC.items() if "tests" not in links or not path.startswith("tests/")}
     found = classes({**base, **files}, {path: OTHER, "calc/core.py": OTHER}, PYTEST, links=links)
-    assert (found[path].kind, found["calc/core.py"].kind) == ("changed test", "product")
+    assert (found[path].kind, found["calc/core.py"].kind) == ("test", "product")
 
 
 def test_a_link_on_the_way_to_a_test_is_one() -> None:
     base = {**CALC, "calc/v/1/a.json": "1", "calc/v/2/a.json": "2"}
     links = {"tests/cases": "../calc/now", "calc/now": "v/1"}
     found = classes(base, {"calc/now": "v/2"}, PYTEST, links=links)["calc/now"]
-    assert (found.kind, found.why) == ("changed test", "it is a link, and leads elsewhere")
+    assert (found.kind, found.why) == ("test", "it is a link, and leads elsewhere")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def taking(line: str) -> Files:
 )
 def test_what_tests_take_in_beside_the_product_judges_it(base: Files, links: Files) -> None:
     path = next(each for each in base if "same" in each)
-    assert classes(base, {path: OTHER}, PYTEST, links=links)[path].kind == "changed test"
+    assert classes(base, {path: OTHER}, PYTEST, links=links)[path].kind == "test"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def kind(base: Files, path: str, *commands: tuple[str, ...]) -> str:
 )
 def test_what_make_test_compiles_and_what_judges_is_a_test(place: str) -> None:
     base = {place: TEST, "Makefile": ALONE.format(place=place)}
-    assert kind(base, place, MAKE) == "changed test"
+    assert kind(base, place, MAKE) == "test"
     assert kind(base, "src/calc.c", MAKE) == "product"
 
 
@@ -69,7 +69,7 @@ def test_names_that_only_sound_like_tests_are_product(name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "expected"),
     [
-        ("qa/sums.c", TEST, "changed test"),
+        ("qa/sums.c", TEST, "test"),
         ("src/main.c", MAIN, "product"),
         ("src/checked.c", "void f(int a) { assert(a == 5); }\n", "product"),  # the program is made of it
         ("qa/show.c", MAIN, "product"),  # it says nothing of what is right
@@ -91,7 +91,7 @@ def test_of_a_whole_build_only_what_nothing_else_is_made_of_is_a_test(
 )
 def test_what_a_script_of_the_checks_compiles_is_known_too(files: Files, command: tuple[str, ...]) -> None:
     base = {**files, "qa/sums.c": TEST}
-    assert kind(base, "qa/sums.c", command) == "changed test"
+    assert kind(base, "qa/sums.c", command) == "test"
     assert kind(base, "src/calc.c", command) == "product"
 
 

@@ -58,7 +58,7 @@ def rust(text: str, taken: str = TAKEN, library: str = "", manifest: str = "") -
     ],
 )
 def test_what_tests_name_is_theirs(base: Files, path: str) -> None:
-    assert classes(base, {path: "-1\n"})[path].kind == "changed test"
+    assert classes(base, {path: "-1\n"})[path].kind == "test"
 
 
 @pytest.mark.parametrize(
