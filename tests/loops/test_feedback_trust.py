@@ -152,6 +152,12 @@ def test_a_change_the_task_names_is_waited_for() -> None:
     assert where(play(state, LANDS)) == Station.LAND
 
 
+def test_half_of_a_version_is_waited_for() -> None:
+    state = checked(begun(), replace(WITHOUT, shared_versions=("setup.py",)))
+    assert where(state) == Station.GATE
+    assert "setup.py" in state.course.gates[-1].why
+
+
 def test_where_nothing_else_would_land_it_is_waited_for() -> None:
     told = "besides it no code would land that could be verified, only tests (tests/u.py)"
     for written, why in (((), "nothing else would land"), (("tests/u.py",), told)):

@@ -80,6 +80,7 @@ class ChecksReported:
     lands: Tree = Tree("")  # what would land; empty: the candidate as it is
     held: tuple[Change, ...] = ()  # unapproved changes that both runs did without
     nothing_else: bool = False  # without them nothing is left to land
+    shared_versions: tuple[str, ...] = ()  # of them: a version in each was changed alike in what would land
     claim: Claim | None = None
     canary: Canary | None = None
     evidence: Evidence | None = None  # how much the checks show of the change, where everything passed

@@ -95,6 +95,7 @@ class Classed:
     judged: bytes | None = None
     waits: bool = False  # tests of the base in it cannot be told from the product: nothing of it is held back
     is_manifest: bool = False  # decides what is installed
+    shares_version: bool = False  # with what lands: a version was changed alike in both
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
     left: bytes | None = None  # what stands for it where the base is measured without the tests in it

@@ -364,6 +364,9 @@ def _needed(gate: GateRecord, report: ChecksReported, words: tuple[str, ...]) ->
         return replace(gate, why=f"{gate.why}; {_left_over(report)}")
     if any(is_named(change.path, words) for change in report.held):
         return replace(gate, why=f"{gate.why}; what was asked for names it")
+    if report.shared_versions:
+        shared = ", ".join(report.shared_versions)
+        return replace(gate, why=f"{gate.why}; the version in {shared} also changed in what would land")
     return None
 
 

@@ -103,6 +103,7 @@ class Verification:
             lands=seen.landing,
             held=changes_of(seen.held),
             nothing_else=self._leaves_nothing(ran.judging, canary),
+            shared_versions=tuple(each.change.path for each in seen.held if each.shares_version),
             claim=await self._claim(ran, altered) if _is_green(also) else None,
             canary=canary,
             evidence=await self._evidence(ran, altered, canary, also) if is_good else None,

@@ -116,7 +116,7 @@ def test_what_it_is_to_test_or_only_looks_at_stays_product(command: str, path: s
 
 
 def test_a_script_that_a_check_runs_does_not_protect_its_folder() -> None:
-    base = SRC | {"tools/verify.py": X, "tools/__init__.py": "", "tools/release.py": X}
+    base = {**SRC, "tools/verify.py": X, "tools/__init__.py": "", "tools/release.py": X}
     changed = {"tools/release.py": "1\n", "tools/verify.py": "1\n"}
     found = classes(base, changed, ("python", "tools/verify.py"), product=("src/**", "tools/**"))
     assert [each.kind for each in found.values()] == ["product", "judge by name"]
@@ -133,14 +133,14 @@ def test_a_script_that_a_check_runs_does_not_protect_its_folder() -> None:
     ],
 )
 def test_below_tests_only_what_may_steer_a_run_is_protected(path: str, *, is_protected: bool) -> None:
-    base = SRC | {path: X, "tests/deep/unit/test_more.py": X}
+    base = {**SRC, path: X, "tests/deep/unit/test_more.py": X}
     found = classes(base, {path: "other\n"}, PYTEST)[path]
     assert (found.kind is FileClass.JUDGE_BY_NAME) is is_protected
 
 
 def test_below_tests_a_folder_that_no_test_was_collected_from_steers_no_run() -> None:
     path = "tests/sample/setup.cfg"
-    base = SRC | {path: X, "tests/sample/test_sample.py": X}
+    base = {**SRC, path: X, "tests/sample/test_sample.py": X}
     found = classes(base, {path: "other\n"}, PYTEST, yielding=frozenset({"tests/test_calc.py"}))[path]
     assert found.kind is not FileClass.JUDGE_BY_NAME
 

@@ -37,7 +37,7 @@ def differs_in_metadata(path: str, before: str, after: str) -> bool:
 )
 def test_a_manifest_in_which_only_metadata_differs_is_text(path: str, text: str, old: str, new: str) -> None:
     assert differs_in_metadata(path, text, text.replace(old, new))
-    found = classes(SRC | {path: text}, {path: text.replace(old, new)}, PYTEST)[path]
+    found = classes({**SRC, path: text}, {path: text.replace(old, new)}, PYTEST)[path]
     assert (found.kind, found.is_judged, found.is_gated) == ("text", True, False)
 
 
@@ -72,6 +72,23 @@ def test_a_manifest_that_is_added_removed_or_protected_by_a_person_is_no_text() 
     bumped = PROJECT.replace('"1"', '"2"')
     assert not changes_only_metadata("pyproject.toml", {}, {"pyproject.toml": PROJECT})
     assert not changes_only_metadata("pyproject.toml", {"pyproject.toml": PROJECT}, {})
-    base = SRC | {"pyproject.toml": PROJECT}
+    base = {**SRC, "pyproject.toml": PROJECT}
     found = classes(base, {"pyproject.toml": bumped}, PYTEST, protected=("pyproject.toml",))["pyproject.toml"]
     assert found.kind == "judge by name"
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "is_half"),
+    [
+        ("src/calc/__init__.py", "__version__ = '1.1.0'\n", True),
+        ("src/calc/__init__.py", "__version__ = '1.0.0'\nNEW = '1.1.0'\n", False),
+        ("README.md", "calc 2.0\n", False),
+    ],
+)
+def test_a_manifest_is_half_of_a_version_that_changed_alike_in_what_lands(
+    path: str, new: str, *, is_half: bool
+) -> None:
+    base = {**SRC, "setup.py": "setup(version='1.0.0')\n", path: "__version__ = '1.0.0'\n"}
+    found = classes(base, {"setup.py": "setup(version='1.1.0')\n", path: new}, PYTEST)
+    assert found["setup.py"].shares_version is is_half
+    assert not found[path].shares_version

@@ -14,9 +14,8 @@ from loopwright.adapters.checks.classes.import_roots import Names, Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
-from loopwright.adapters.checks.classes.metadata import changes_only_metadata
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
-from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
+from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, seen_together, set_apart
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
 from loopwright.kernel.model import Change, Commit
@@ -78,7 +77,8 @@ class Classifier:
             return ()
         terms = await self._terms(trust, commit, changes)
         classed = tuple(class_of(change, terms) for change in changes)
-        allowed = tuple(self._allowed(each) for each in moved(locks_put_back(classed)))
+        together = seen_together(classed, terms.before, terms.after, terms.steering.layout.is_protected)
+        allowed = tuple(map(self._allowed, together))
         return await self._set_apart(allowed, trust, terms.steering)
 
     async def layout(self, trust: Commit) -> Layout:
@@ -162,8 +162,6 @@ def class_of(change: Change, terms: Terms) -> Classed:
     """First match wins."""
     path = change.path
     if why := _judge_by_name(change, terms):
-        if not terms.steering.layout.is_protected(path) and changes_only_metadata(path, terms.before, terms.after):
-            return Classed(change=change, kind=FileClass.TEXT, why="only metadata differs")
         is_manifest = judge_by_name(path) in INSTALLING
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if path in terms.artifacts:

@@ -8,9 +8,13 @@ from __future__ import annotations
 import configparser
 import json
 import posixpath
+import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+
+from loopwright.kernel.trust import Classed
 
 _PROJECT = frozenset(
     {"version", "description", "readme", "authors", "maintainers", "license", "keywords", "classifiers", "urls"}
@@ -23,6 +27,7 @@ _SETUP_CFG = frozenset({"version", "description", "long_description", "long_desc
 _SETUP_CFG |= {"author_email", "maintainer", "maintainer_email", "license", "keywords", "classifiers", "url"}
 _SETUP_CFG |= {"project_urls"}
 
+_VERSION = re.compile(r"(?<![\w.])\d+\.\d+[\w.+-]*")
 Data = dict[str, Any]
 
 
@@ -35,6 +40,24 @@ def changes_only_metadata(path: str, before: Mapping[str, str], after: Mapping[s
         return repr(strip(before[path])) == repr(strip(after[path]))  # the order of keys counts, and 1 is not True
     except (ValueError, RecursionError, AttributeError, TypeError, configparser.Error):
         return False  # it is not what its name says
+
+
+def mark_shared_versions(
+    classed: tuple[Classed, ...], before: Mapping[str, str], after: Mapping[str, str]
+) -> tuple[Classed, ...]:
+    """Mark each protected manifest in which a version changed from one number to another, as in a file that lands."""
+    held = {each.change.path for each in classed if each.is_manifest and each.is_gated}
+    if not held:
+        return classed
+    changed = {each.change.path: _changed_versions(each.change.path, before, after) for each in classed}
+    landed = [changed[each.change.path] for each in classed if not each.is_gated]
+    halves = {path for path in held for old, new in landed if old & changed[path][0] and new & changed[path][1]}
+    return tuple(replace(each, shares_version=each.change.path in halves) for each in classed)
+
+
+def _changed_versions(path: str, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[set[str], set[str]]:
+    old, new = (set(_VERSION.findall(texts.get(path, ""))) for texts in (before, after))
+    return old - new, new - old
 
 
 def _strip_pyproject(text: str) -> Data:

@@ -6,10 +6,11 @@ import ast
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from loopwright.adapters.checks.classes.layout import collected_by_name
+from loopwright.adapters.checks.classes.metadata import changes_only_metadata, mark_shared_versions
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.trust import Classed, FileClass
 
@@ -46,6 +47,24 @@ def load_tests(loader, tests, pattern):
     return type(tests)()
 """
 _GO_NAMES = re.compile(r"^(?:func|type|var|const)\s+(?!(?:Test|Benchmark|Example|Fuzz)[A-Z_(])(\w+)", re.MULTILINE)
+
+
+def seen_together(
+    classed: tuple[Classed, ...],
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    is_protected: Callable[[str], bool],
+) -> tuple[Classed, ...]:
+    """Return the classes in view of each other. `before` and `after` are the texts of what changed."""
+    texts = tuple(
+        replace(each, kind=FileClass.TEXT, why="only metadata differs", is_manifest=False)
+        if each.is_manifest
+        and not is_protected(each.change.path)
+        and changes_only_metadata(each.change.path, before, after)
+        else each
+        for each in classed
+    )
+    return mark_shared_versions(moved(locks_put_back(texts)), before, after)
 
 
 def locks_put_back(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
