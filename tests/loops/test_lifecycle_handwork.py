@@ -230,7 +230,7 @@ def test_a_capability_that_is_made_again_may_change_what_it_made_itself() -> Non
     played.until(RunLoop, step="reviews")
     again = played.until(RunLoop, step="implement")
     after = json.loads(again.params)["after"]
-    assert (after["commit"], after["words"]) == (played.state.landed, ["tests/test_ship.py"])
+    assert (after["commit"], after["own"]) == (played.state.landed, ["tests/test_ship.py"])
 
 
 @pytest.mark.parametrize("to", ["REVIEW", "IMPLEMENT", "SCAFFOLD"])

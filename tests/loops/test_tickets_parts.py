@@ -22,7 +22,7 @@ from tests.loops.test_tickets_walk import Alphabet, reachable
 
 DEMANDS = (Demand("T-001", ("make", "one")),)
 FACTS = TaskFacts(task_id="T-001", wave=2, request="Sell more", must_not=("It leaks",), advised=("look twice",))
-AFTER = LandedBefore(commit=Commit("base"), words=("pay",))
+AFTER = LandedBefore(commit=Commit("base"), allow=("pay",))
 UNMET = replace(v.LANDS, also=(CheckResult(name="T-001", passed=False, note="exit code 3"),))
 MET = replace(v.LANDS, also=(CheckResult(name="T-001", passed=True),))
 GIVEN = {
