@@ -18,7 +18,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project, open_project
 from loopwright.app.readiness import make_ready
 from loopwright.app.starts.door import Request, create_requested, kind_of
-from loopwright.app.task_lists import drive_and_listen
+from loopwright.app.task_lists import drive_with_lists
 from loopwright.app.worlds import build_world
 from loopwright.config.settings import CheckSettings
 from loopwright.engine.nesting import child_outcome
@@ -92,7 +92,7 @@ async def _drive(project: Project, loop: View, agents: Mapping[str, Function]) -
     )
     ready = await make_ready(project, loop, _unheard)
     world = build_world(project, ready, people=Nobody(), observer=ready.publisher, agent=pool)
-    halt = await drive_and_listen(world, ready.seen.opened, ready.publisher.lists)
+    halt = await drive_with_lists(world, ready.seen.opened, ready.publisher.lists)
     return halt.outcome or _stopped(loop.kind, halt.now.state, child_outcome(loop.row.id, halt))
 
 

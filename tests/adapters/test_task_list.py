@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
+from loopwright.adapters.task_list import TaskList, TasksFound, task_folder
 from loopwright.adapters.task_lock import Patience, holding
 from loopwright.errors import ConfigError, TaskListLocked, UsageError
-from loopwright.loops.task_file import TaskFile, TaskMetadata, TaskWord, merged, task_file_text
+from loopwright.loops.task_file import TaskFile, TaskMetadata, merged, task_file_text
 from tests.adapters.task_writers import OtherProgram
 
 RECORDED = Path(__file__).parent / "claude_tasks"
@@ -149,60 +149,22 @@ def test_a_list_that_claude_code_wrote_is_taken_as_it_is(
     tasks = TaskList(folder)
     found = tasks.look()
     assert [each.number for each in found.tasks] == numbers
-    assert [(each.number, each.word) for each in found.said] == [(each, TaskWord.APPEARED) for each in numbers]
     assert found.left == ()
     assert tasks.next_numbers(1) == (following,)
     tasks.put([task(following)])
     assert {name: text for name, text in content(folder).items() if name in before and name != ".highwatermark"} == {
         name: text for name, text in before.items() if name != ".highwatermark"
     }
-    assert tasks.look().said == ()
 
 
-def test_what_another_said_is_told_once_and_stays_until_then(folder: Path, other: OtherProgram) -> None:
-    tasks = TaskList(folder)
-    tasks.put([task(1), task(2, status="completed"), task(3)])
+def test_a_status_that_another_wrote_is_written_over_and_its_owner_stays(folder: Path, other: OtherProgram) -> None:
+    TaskList(folder).put([task(1), task(2, status="completed"), task(3)])
     other.update(1, status="completed")
     other.update(2, status="pending")
     other.update(3, status="in_progress", owner="agent-a")
-    ours = [task(1), task(2, status="completed"), task(3)]
-    told = tasks.put(ours)
-    assert [(each.number, each.word) for each in told.said] == [
-        (1, TaskWord.COMPLETED),
-        (2, TaskWord.REOPENED),
-        (3, TaskWord.STARTED),
-    ]
-    assert [each.status for each in told.tasks] == ["completed", "pending", "in_progress"]
-    again = tasks.put(ours)
-    assert again.said == ()
-    assert [each.status for each in again.tasks] == ["pending", "completed", "pending"]
-    assert again.tasks[2].owner == "agent-a"
-
-
-def test_what_another_said_while_nobody_looked_is_told_by_the_file(folder: Path, other: OtherProgram) -> None:
-    TaskList(folder).put([task(1), task(2)])
-    other.update(1, status="completed")
-    found = TaskList(folder).look()
-    assert found.said == (SaidOfTask(number=1, word=TaskWord.COMPLETED, task=found.tasks[0]),)
-    ahead = TaskList(folder)  # the log was ahead of the file when its controller died
-    assert ahead.put([task(2, status="completed")]).said == ()
-    assert TaskList(folder).put([task(1)]).said == found.said
-
-
-def test_what_another_said_and_the_loop_says_too_is_no_news(folder: Path, other: OtherProgram) -> None:
-    tasks = TaskList(folder)
-    tasks.put([task(1)])
-    other.update(1, status="completed")
-    assert tasks.put([task(1, status="completed")]).said == ()
-
-
-def test_the_loop_has_the_last_word_where_both_say_something_new(folder: Path, other: OtherProgram) -> None:
-    tasks = TaskList(folder)
-    tasks.put([task(1)])
-    other.update(1, status="in_progress")
-    told = tasks.put([task(1, status="completed")])
-    assert [(each.word, each.task and each.task.status) for each in told.said] == [(TaskWord.STARTED, "in_progress")]
-    assert told.tasks[0].status == "completed"
+    found = TaskList(folder).put([task(1), task(2, status="completed"), task(3)])
+    assert [each.status for each in found.tasks] == ["pending", "completed", "pending"]
+    assert (found.tasks[2].owner, found.left) == ("agent-a", ())
 
 
 def test_all_that_others_put_there_stays_for_as_long_as_we_write(folder: Path, other: OtherProgram) -> None:
@@ -219,16 +181,11 @@ def test_all_that_others_put_there_stays_for_as_long_as_we_write(folder: Path, o
     assert now == {**data, **kept}
 
 
-def test_a_task_that_another_removed_is_told_and_made_again(folder: Path, other: OtherProgram) -> None:
+def test_a_task_that_another_removed_is_made_again(folder: Path, other: OtherProgram) -> None:
     tasks = TaskList(folder)
     tasks.put([task(1), task(2)])
     other.remove(2)
-    assert tasks.put([task(2)]) == TasksFound(
-        tasks=(merged(None, task(2)),), said=(SaidOfTask(number=2, word=TaskWord.GONE, task=None),)
-    )
-    other.remove(1)
-    assert tasks.look().said == (SaidOfTask(number=1, word=TaskWord.GONE, task=None),)
-    assert tasks.look().said == ()
+    assert tasks.put([task(2)]) == TasksFound(tasks=(merged(None, task(2)),))
 
 
 def test_what_a_loop_leaves_undone_is_gone_and_its_number_is_not_given_again(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Task lists that others write too: what a loop says is there, and what others say comes to it as their word."""
+"""Task lists that others write too: what a loop says is there, and what others write changes nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.app.task_lists import ListPlaces, TaskLists, list_places
-from loopwright.kernel.events import StateEdited
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import TaskListing
 from loopwright.loops.task_file import TaskFile, TaskMetadata
@@ -58,10 +57,6 @@ def held(folder: Path) -> dict[str, str]:
     return {file.stem: json.loads(file.read_text())["status"] for file in sorted(folder.glob("*.json"))}
 
 
-def edit(subject: str, value: str) -> tuple[LoopId, StateEdited]:
-    return LOOP, StateEdited(subject=subject, value=value, by="the task list")
-
-
 def test_without_a_list_the_tasks_lie_in_the_loops_own_folder(tmp_path: Path) -> None:
     here = scene(tmp_path)
     here.lists().put(LOOP, listing(task(1, status="completed"), task(2)))
@@ -69,33 +64,12 @@ def test_without_a_list_the_tasks_lie_in_the_loops_own_folder(tmp_path: Path) ->
     assert here.lease is None
 
 
-def test_what_others_say_is_heard_once_and_the_loop_has_the_last_word(tmp_path: Path) -> None:
+def test_a_task_that_another_marked_done_is_pending_again_at_the_next_put(tmp_path: Path) -> None:
     here, folder = scene(tmp_path), tmp_path / ".loop/workflow/auth-1/tasks"
-    lists = here.lists()
-    lists.put(LOOP, listing(task(1, status="completed"), task(2)))
-    say(folder, 1, "pending")
+    here.lists().put(LOOP, listing(task(1), task(2)))
     say(folder, 2, "completed")
-    assert lists.news() == (edit("T-001", "pending"), edit("T-002", "completed"))
-    assert lists.news() == ()
-    lists.put(LOOP, listing(task(1, status="completed"), task(2)))
+    here.lists().put(LOOP, listing(task(1, status="completed"), task(2)))
     assert held(folder) == {"1": "completed", "2": "pending"}
-
-
-def test_what_was_said_while_nobody_listened_is_heard_at_the_next_put(tmp_path: Path) -> None:
-    here, folder = scene(tmp_path), tmp_path / ".loop/workflow/auth-1/tasks"
-    here.lists().put(LOOP, listing(task(1)))
-    say(folder, 1, "completed")
-    later = here.lists()
-    later.put(LOOP, listing(task(1)))
-    assert later.news() == (edit("T-001", "completed"),)
-
-
-def test_that_somebody_begins_a_task_says_nothing_to_the_loop(tmp_path: Path) -> None:
-    here, folder = scene(tmp_path), tmp_path / ".loop/workflow/auth-1/tasks"
-    lists = here.lists()
-    lists.put(LOOP, listing(task(1)))
-    say(folder, 1, "in_progress")
-    assert lists.news() == ()
 
 
 def test_a_named_list_is_the_persons_and_the_stop_hook_gets_a_lease_for_it(tmp_path: Path) -> None:
@@ -112,8 +86,6 @@ def test_a_named_list_is_the_persons_and_the_stop_hook_gets_a_lease_for_it(tmp_p
         "expires": "2023-11-14T23:13:20Z",
         "holds": 0,
     }
-    say(folder, 4, "completed")
-    assert lists.news() == (edit("T-001", "completed"),)
     lists.put(LOOP, listing(task(4, status="completed"), list_id="my-list", shift=3, over=True))
     assert here.lease is None
 
@@ -127,7 +99,7 @@ def test_what_a_loop_leaves_undone_holds_nobody_who_has_the_list(tmp_path: Path)
     over = listing(done, undone, list_id="my-list", over=True)
     for each in (lists, lists, here.lists()):  # at its last events, and by whoever makes its files anew
         each.put(LOOP, over)
-        assert (held(folder), here.lease, each.news(), here.heard) == ({"1": "completed"}, None, (), [])
+        assert (held(folder), here.lease, here.heard) == ({"1": "completed"}, None, [])
 
 
 def test_a_list_of_the_loops_own_stays_as_it_ended(tmp_path: Path) -> None:
@@ -143,7 +115,7 @@ def test_a_lease_is_renewed_while_the_loop_is_driven_and_keeps_whom_a_hook_bound
     file = tmp_path / ".loop" / "lease.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "session": "s-2", "holds": 3}))
     here.at += 601
-    lists.news()
+    lists.renew_leases()
     renewed = here.lease or {}
     assert (renewed["session"], renewed["holds"], renewed["expires"]) == ("s-2", 3, "2023-11-14T23:23:21Z")
 
@@ -168,7 +140,6 @@ def test_tasks_of_a_passing_list_are_gone_with_whoever_drives_it(tmp_path: Path)
     lists = here.lists()
     lists.put(LOOP, listing(task(1), passing=True))
     assert not (tmp_path / ".loop/workflow").exists()
-    assert lists.news() == ()
     lists.close()
 
 
@@ -199,23 +170,11 @@ def test_a_file_that_cannot_be_read_is_told_once_and_left(tmp_path: Path) -> Non
     lists = here.lists()
     lists.put(LOOP, listing(task(1)))
     (folder / "1.json").write_text("{")
-    lists.news()
-    lists.news()
+    lists.put(LOOP, listing(task(1, status="in_progress")))
+    lists.put(LOOP, listing(task(1, status="completed")))
     assert len(here.heard) == 1
     assert "1.json" in here.heard[0]
     assert (folder / "1.json").read_text() == "{"
-
-
-def test_a_folder_that_is_none_is_told_while_it_is_listened_to(tmp_path: Path) -> None:
-    here, folder = scene(tmp_path), tmp_path / ".loop/workflow/auth-1/tasks"
-    lists = here.lists()
-    lists.put(LOOP, listing(task(1)))
-    for file in folder.iterdir():
-        file.unlink()
-    folder.rmdir()
-    folder.write_text("no folder")
-    assert lists.news() == ()
-    assert "is not a folder" in here.heard[0]
 
 
 def test_the_persons_environment_says_where_lists_are(tmp_path: Path) -> None:

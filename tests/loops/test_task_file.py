@@ -12,14 +12,11 @@ from loopwright.loops.task_file import (
     TaskFile,
     TaskMetadata,
     TaskStatus,
-    TaskWord,
-    as_left,
     is_same_task,
     merged,
     name_of,
     number_of,
     read_task_file,
-    said,
     task_file_text,
 )
 
@@ -159,34 +156,7 @@ def test_names_have_three_digits_or_more() -> None:
             number_of(wrong)
 
 
-# What others say
-
-
-@pytest.mark.parametrize(
-    ("before", "found", "word"),
-    [
-        (None, None, None),
-        (None, TASK, TaskWord.APPEARED),
-        (TASK, None, TaskWord.GONE),
-        (TASK, replace(TASK, owner="agent-a", subject="b"), None),
-        (TASK, replace(TASK, status="in_progress"), TaskWord.STARTED),
-        (TASK, replace(TASK, status="completed"), TaskWord.COMPLETED),
-        (replace(TASK, status="completed"), TASK, TaskWord.REOPENED),
-    ],
-)
-def test_a_difference_says_what_another_did(
-    before: TaskFile | None, found: TaskFile | None, word: TaskWord | None
-) -> None:
-    assert said(before, found) is word
-
-
-def test_what_a_loop_said_last_is_told_by_the_file_itself() -> None:
-    written = merged(None, TASK)
-    assert written == replace(TASK, metadata=replace(TASK.metadata, loop_status="pending"))
-    assert said(as_left(written), written) is None
-    changed = replace(written, status="completed")
-    assert said(as_left(changed), changed) is TaskWord.COMPLETED
-    assert as_left(TASK) is None
+# What others write
 
 
 def test_a_task_of_another_that_has_the_number_is_known_for_one() -> None:
@@ -217,22 +187,9 @@ def test_all_of_anothers_that_is_not_ours_to_say_stays() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("before", "found", "ours", "written"),
-    [
-        ("pending", "completed", "pending", "completed"),  # not heard yet
-        ("completed", "completed", "pending", "pending"),  # heard, and not verified
-        ("pending", "completed", "in_progress", "in_progress"),
-        ("pending", "pending", "in_progress", "in_progress"),
-        (None, "completed", "pending", "completed"),
-    ],
-)
-def test_the_status_that_another_set_stays_until_it_was_heard(
-    before: TaskStatus | None, found: TaskStatus, ours: TaskStatus, written: TaskStatus
-) -> None:
-    left = None if before is None else replace(TASK, status=before)
-    result = merged(replace(TASK, status=found), replace(TASK, status=ours), left)
-    assert (result.status, result.metadata.loop_status) == (written, ours)
+def test_a_status_that_another_set_changes_nothing() -> None:
+    result = merged(replace(TASK, status="completed"), TASK, TASK)
+    assert (result.status, result.metadata.loop_status) == ("pending", "pending")
 
 
 def test_tasks_that_another_made_wait_stay_and_those_we_let_go_do_not() -> None:
@@ -241,5 +198,5 @@ def test_tasks_that_another_made_wait_stay_and_those_we_let_go_do_not() -> None:
     ours = replace(TASK, blocks=(5, 7), blocked_by=())
     result = merged(found, ours, before)
     assert (result.blocks, result.blocked_by) == ((9, 5, 7), (8,))
-    result = merged(found, ours, as_left(merged(None, before)))
+    result = merged(found, ours)
     assert (result.blocks, result.blocked_by) == ((6, 9, 5, 7), (1, 8))

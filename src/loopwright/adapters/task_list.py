@@ -18,7 +18,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.files import Sight, put_if_free, replace_unchanged, sight_of, sync
@@ -28,15 +28,12 @@ from loopwright.errors import ConfigError, TaskListLocked, UsageError
 from loopwright.loops.task_file import (
     LARGEST_NUMBER,
     TaskFile,
-    TaskWord,
-    as_left,
     is_same_task,
     is_untouched,
     merged,
     name_of,
     read_task_file,
     released,
-    said,
     task_file_text,
 )
 
@@ -50,20 +47,10 @@ _LIST_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidOfTask:
-    """What another program says by a file; `task` as it was found, None if it is gone."""
-
-    number: int
-    word: TaskWord
-    task: TaskFile | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TasksFound:
-    """`said`: since the last look or put. `left`: a sentence for each file that was left as it is."""
+    """`left`: a sentence for each file that was left as it is."""
 
     tasks: tuple[TaskFile, ...] = ()
-    said: tuple[SaidOfTask, ...] = ()
     left: tuple[str, ...] = ()
 
 
@@ -89,7 +76,7 @@ class TaskList:
     def __init__(self, folder: Path, patience: float = PATIENCE, taken: frozenset[int] = frozenset()) -> None:
         """`taken` are numbers of tasks that nobody's loop had, and that this one has taken over."""
         self._folder, self._patience, self._taken_over = folder, patience, taken
-        self._known: dict[int, TaskFile] = {}  # as last seen; the tasks that wait for each other as we said them
+        self._said: dict[int, TaskFile] = {}  # what we wrote last: tasks that others made wait for each other stay
 
     def look(self) -> TasksFound:
         """All that is there. Nothing is changed."""
@@ -99,29 +86,13 @@ class TaskList:
             held |= self._read_under_locks(name for name, each in held.items() if isinstance(each, str))
         tasks = sorted((each for each in held.values() if isinstance(each, TaskFile)), key=lambda task: task.number)
         unreadable = {name for name, each in held.items() if isinstance(each, str)}
-        news = [self._heard(task.number, task) for task in tasks]
-        gone = [number for number in self._known if f"{number}.json" not in held]
-        news += [self._heard(number, None) for number in gone]
-        return TasksFound(
-            tasks=tuple(tasks),
-            said=tuple(each for each in news if each),
-            left=tuple(str(held[name]) for name in sorted(unreadable)),
-        )
-
-    def stamp(self) -> tuple[tuple[str, int, int], ...]:
-        """Differs after every change: whoever waits need not read what nobody has written."""
-        try:
-            with os.scandir(self._folder) as found:
-                seen = [(each.name, each.stat(follow_symlinks=False)) for each in found if _is_meant(each.name)]
-        except OSError:
-            return ()
-        return tuple(sorted((name, now.st_mtime_ns, now.st_size) for name, now in seen))
+        return TasksFound(tasks=tuple(tasks), left=tuple(str(held[name]) for name in sorted(unreadable)))
 
     def put(self, tasks: Iterable[TaskFile]) -> TasksFound:
         """Have the files say what the loop says. The answer has the tasks as they stand there now.
 
-        What another said meanwhile is told, and stays unless the loop has something new to say about the same task; the
-        next put writes over it. Raises `TaskListLocked`; then nothing was written.
+        A status that another wrote is written over; keys of another's own stay. Raises `TaskListLocked`; then nothing
+        was written.
         """
         wanted = tuple(tasks)
         patience = Patience(self._patience)
@@ -130,12 +101,10 @@ class TaskList:
             self._sweep()
             missing = [task for task in wanted if not os.path.lexists(self._path(task.number))]
             self._create(missing, patience)
-            gone = [self._heard(task.number, None) for task in missing]
             done = [self._update(task, patience) for task in wanted]
             sync(self._folder)
         return TasksFound(
             tasks=tuple(task for each in done for task in each.tasks),
-            said=tuple(news for news in (*gone, *(news for each in done for news in each.said)) if news),
             left=tuple(sentence for each in done for sentence in each.left),
         )
 
@@ -227,22 +196,6 @@ class TaskList:
                     held[name] = self._read(name)
         return held
 
-    def _heard(self, number: int, found: TaskFile | None) -> SaidOfTask | None:
-        before = self._before(number, found)
-        word = said(before, found)
-        if found is None:
-            self._known.pop(number, None)
-        else:
-            self._remember(found, before)
-        return None if word is None else SaidOfTask(number=number, word=word, task=found)
-
-    def _before(self, number: int, found: TaskFile | None) -> TaskFile | None:
-        return self._known.get(number) or (as_left(found) if found else None)
-
-    def _remember(self, task: TaskFile, own: TaskFile | None) -> None:
-        blocks, blocked_by = (own.blocks, own.blocked_by) if own else ((), ())
-        self._known[task.number] = replace(task, blocks=blocks, blocked_by=blocked_by)
-
     # --- writing
 
     def _create(self, tasks: list[TaskFile], patience: Patience) -> None:
@@ -270,18 +223,15 @@ class TaskList:
             if isinstance(found, str):
                 return TasksFound(left=(found,))
             if found is None or sight is None:  # removed this very moment
-                return TasksFound(said=tuple(filter(None, [self._heard(ours.number, None)])))
+                return TasksFound()
             is_free = found.number in self._taken_over and found.metadata.loop_status is None
             if not is_free and not is_same_task(found, ours):
                 owner = f"another's task, which has the number of {name_of(ours.number)}"
                 return TasksFound(left=(f"{path}: is {owner}; it is left as it is",))
-            before = found if is_free else self._before(ours.number, found)
-            after = merged(found, ours, before)
+            after = merged(found, ours, found if is_free else self._said.get(ours.number))
             if after == found or self._replaced(path, sight, after):
-                word = said(before, found) if found.status != ours.status else None
-                self._remember(after, ours)
-                news = () if word is None else (SaidOfTask(number=ours.number, word=word, task=found),)
-                return TasksFound(tasks=(after,), said=news)
+                self._said[ours.number] = ours
+                return TasksFound(tasks=(after,))
         return TasksFound(left=(f"{path}: a program that takes no lock changes it all the time; it is left as it is",))
 
     def _unfinished(self, ours: TaskFile) -> TaskFile | None:
@@ -300,7 +250,7 @@ class TaskList:
             path.unlink()
         elif not self._replaced(path, sight, released(found, lone)):
             return [f"{path}: was changed as its loop ended; it is left as it is"]
-        self._known.pop(found.number, None)
+        self._said.pop(found.number, None)
         return []
 
     def _replaced(self, path: Path, sight: Sight, after: TaskFile) -> bool:

@@ -1,7 +1,4 @@
-"""Task lists that other programs write too: what our loops say is put there, and what others say is heard.
-
-Nothing here decides: a task that somebody else calls done comes to the loop as what it is, somebody's word.
-"""
+"""Task lists that other programs read and write too: our loops put theirs there, and take nothing from them."""
 
 from __future__ import annotations
 
@@ -11,23 +8,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
+from loopwright.adapters.task_list import TaskList, TasksFound, task_folder
 from loopwright.app.lease import RENEWED_EVERY, give, take_back
 from loopwright.engine.driver import drive
 from loopwright.engine.fold import Opened
 from loopwright.engine.world import Halt, World
-from loopwright.errors import ConfigError, TaskListLocked
-from loopwright.kernel.codec import encode
-from loopwright.kernel.events import StateEdited
+from loopwright.errors import TaskListLocked
 from loopwright.kernel.model import LoopId, Point
 from loopwright.loops.kind import TaskListing
-from loopwright.loops.task_file import TaskWord, name_of
-from loopwright.ports.store import LoopRow, Store
+from loopwright.ports.store import LoopRow
 
 _PATIENCE = 1.0  # seconds for a lock: a loop has other things to do, and puts it there with its next event
-_EVERY = 1.0  # seconds between two looks
-_VALUES = {TaskWord.COMPLETED: "completed", TaskWord.REOPENED: "pending"}
-SOMEBODY = "the task list"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +37,9 @@ class TaskLists:
     def __init__(self, place: ListPlaces, failed: Callable[[str], None]) -> None:
         self._place, self._failed = place, failed
         self._leased: dict[LoopId, str] = {}
-        self._renewed = 0.0
         self._lists: dict[LoopId, TaskList] = {}
-        self._shifts: dict[LoopId, int] = {}
         self._last: dict[LoopId, TaskListing] = {}
-        self._news: list[tuple[LoopId, StateEdited]] = []
         self._told: set[str] = set()
-        self._stamps: dict[LoopId, object] = {}
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
 
     def put(self, loop: LoopId, listing: TaskListing) -> None:
@@ -67,7 +54,8 @@ class TaskLists:
             self._tell(str(error))
             return
         self._last[loop] = listing
-        self._hear(loop, found)
+        for sentence in found.left:
+            self._tell(sentence)
 
     def _opened(self, loop: LoopId, listing: TaskListing) -> TaskList:
         folder = task_folder(self._place.root / listing.own, listing.list_id, self._place.config)
@@ -75,7 +63,6 @@ class TaskLists:
             self._passing.append(tempfile.TemporaryDirectory(prefix="loop-tasks-"))
             folder = Path(self._passing[-1].name)
         self._lists[loop] = TaskList(folder, _PATIENCE, listing.taken)
-        self._shifts[loop] = listing.shift
         return self._lists[loop]
 
     def _end(self, files: TaskList, listing: TaskListing) -> TasksFound:
@@ -83,19 +70,6 @@ class TaskLists:
         undone = tuple(task for task in listing.tasks if task.status != "completed")
         found = files.put(task for task in listing.tasks if task not in undone)
         return replace(found, left=(*found.left, *files.withdraw(undone).left)) if undone else found
-
-    def _hear(self, loop: LoopId, found: TasksFound) -> None:
-        for sentence in found.left:
-            self._tell(sentence)
-        for each in found.said:
-            self._news += [(loop, edit) for edit in self._edit(loop, each)]
-
-    def _edit(self, loop: LoopId, said: SaidOfTask) -> tuple[StateEdited, ...]:
-        value = _VALUES.get(said.word)
-        number = said.number - self._shifts[loop]
-        if said.word is not TaskWord.APPEARED:
-            self._last.pop(loop, None)  # whatever the loop makes of it, its files are to say so again
-        return (StateEdited(subject=name_of(number), value=value, by=SOMEBODY),) if value and number > 0 else ()
 
     def _tell(self, sentence: str) -> None:
         """Once: a file that cannot be read is met at every event."""
@@ -113,25 +87,13 @@ class TaskLists:
 
     def _lease(self) -> None:
         """A hook holds sessions for these lists as long as somebody drives the loops."""
-        self._renewed = self._place.now()
+        now = self._place.now()
         for loop, list_id in self._leased.items():
-            give(self._place.root, loop, list_id, self._place.session, self._renewed)
+            give(self._place.root, loop, list_id, self._place.session, now)
 
-    def news(self) -> tuple[tuple[LoopId, StateEdited], ...]:
-        """What others have said since it was last asked for."""
-        if self._leased and self._place.now() - self._renewed > RENEWED_EVERY:
+    def renew_leases(self) -> None:
+        if self._leased:
             self._lease()
-        for loop, files in self._lists.items():
-            stamp = files.stamp()
-            if self._stamps.get(loop) == stamp and stamp:
-                continue
-            self._stamps[loop] = stamp
-            try:
-                self._hear(loop, files.look())
-            except (OSError, ConfigError) as error:
-                self._tell(str(error))
-        found, self._news = tuple(self._news), []
-        return found
 
     def close(self) -> None:
         for folder in self._passing:
@@ -148,17 +110,17 @@ def config_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "/nonexistent")) / ".claude")
 
 
-async def drive_and_listen(
+async def drive_with_lists(
     world: World,
     opened: Opened,
     lists: TaskLists | None,
     rows: tuple[LoopRow, ...] = (),
     upto: tuple[Point, ...] = (),
 ) -> Halt:
-    """Drive the loop; what others write into its task list meanwhile is told to it. `upto` as in `drive`."""
+    """Drive the loop, and keep the leases of its task lists meanwhile. `upto` as in `drive`."""
     if lists is None:
         return await drive(world, opened, upto, rows)
-    task = asyncio.create_task(_listen(lists, world.store))
+    task = asyncio.create_task(_keep_leases(lists))
     try:
         return await drive(world, opened, upto, rows)
     finally:
@@ -167,8 +129,7 @@ async def drive_and_listen(
         lists.close()
 
 
-async def _listen(lists: TaskLists, store: Store) -> None:
+async def _keep_leases(lists: TaskLists) -> None:
     while True:
-        for loop, edit in lists.news():
-            await store.post(loop, type(edit).__name__, encode(edit))
-        await asyncio.sleep(_EVERY)
+        await asyncio.sleep(RENEWED_EVERY)
+        lists.renew_leases()

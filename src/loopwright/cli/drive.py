@@ -10,7 +10,7 @@ from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.readiness import about_to_drive
 from loopwright.app.rebuilding import rebuild_debt
-from loopwright.app.task_lists import drive_and_listen
+from loopwright.app.task_lists import drive_with_lists
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.afterwards import decided_on, left_open, stays, was_told
@@ -140,7 +140,7 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
         start, newest = ready.seen, Newest()
         async with watched(project, here, start, newest, ready.publisher) as watching:
             world, heard = peopled(project, ready, watching, asked)
-            halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
+            halt = await drive_with_lists(world, start.opened, ready.publisher.lists, ready.rows, manner.upto)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

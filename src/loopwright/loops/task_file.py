@@ -1,9 +1,9 @@
-"""A task in a file as Claude Code keeps it, `N.json` in the folder of a list: what it holds, and what others say by it.
+"""A task in a file as Claude Code keeps it, `N.json` in the folder of a list: what it holds, and what of it is others'.
 
 The layout was seen with Claude Code 2.1.197 and 2.1.325: two spaces, no line end after the last brace, text as it is,
 keys in the order of `TASK_FILE`; what is not set is left out. It drops keys that it does not know whenever it updates a
 task, but keeps all metadata, so that everything of ours is there. `metadata.loopStatus` is what the loop itself said
-last: where `status` differs, somebody else said it, which can be told also after a crash between the log and the file.
+last: where `status` differs, somebody else has a part in the file. It is no evidence of anything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import json
 import math
 import re
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from typing import Any, Literal
 
 from loopwright.kernel.model import KINDS_OF_TASK
@@ -77,16 +76,6 @@ class TaskFile:
     blocked_by: tuple[int, ...] = ()
     metadata: TaskMetadata = field(default_factory=TaskMetadata)
     rest: str = "{}"  # JSON: keys that nobody here knows
-
-
-class TaskWord(Enum):
-    """What a file that is not as it was left says."""
-
-    COMPLETED = "completed"  # to be verified before it counts
-    REOPENED = "reopened"
-    STARTED = "started"
-    APPEARED = "appeared"  # another's task, which is left alone
-    GONE = "gone"
 
 
 def number_of(name: str) -> int:
@@ -182,28 +171,7 @@ def _others(data: dict[str, Any], known: set[str]) -> str:
     return json.dumps({name: value for name, value in data.items() if name not in known}, ensure_ascii=False)
 
 
-# What others say
-
-
-def as_left(found: TaskFile) -> TaskFile | None:
-    """How the loop whose task it is left it, as far as the file tells. None: no loop ever wrote it.
-
-    Who added the tasks that wait for each other it does not tell: none counts as the loop's.
-    """
-    status = found.metadata.loop_status
-    return None if status is None else replace(found, status=status, blocks=(), blocked_by=())
-
-
-def said(before: TaskFile | None, found: TaskFile | None) -> TaskWord | None:
-    """What the difference says between the file as it was left or last seen and as it is now; None is no file."""
-    if found is None:
-        return None if before is None else TaskWord.GONE
-    if before is None:
-        return TaskWord.APPEARED
-    if found.status == before.status:
-        return None
-    words = {"completed": TaskWord.COMPLETED, "pending": TaskWord.REOPENED, "in_progress": TaskWord.STARTED}
-    return words[found.status]
+# What others write
 
 
 def is_same_task(found: TaskFile, ours: TaskFile) -> bool:
@@ -235,23 +203,19 @@ def released(found: TaskFile, gone: frozenset[int]) -> TaskFile:
 
 
 def merged(found: TaskFile | None, ours: TaskFile, before: TaskFile | None = None) -> TaskFile:
-    """What is to be written: ours, with all of another's that is not ours to say.
+    """What is to be written: ours, with keys and metadata of others that are not ours to say.
 
-    `before` is the file as it was left or last seen, in `blocks` and `blocked_by` what we ourselves said. A status
-    that another set since, and that we have nothing new to say about, stays until it was heard: a crash must not lose
-    it. Of the tasks that wait for each other, those that another added stay.
+    `before` is what we wrote last. Of the tasks that wait for each other, those that another added stay.
     """
     noted = replace(ours.metadata, loop_status=ours.status)
     if found is None:
         return replace(ours, metadata=noted)
-    left = before or ours
-    unheard = found.status != left.status and ours.status == left.status
+    blocks, blocked_by = (before.blocks, before.blocked_by) if before else ((), ())
     return replace(
         ours,
-        status=found.status if unheard else ours.status,
         owner=found.owner,
-        blocks=_joined(found.blocks, ours.blocks, left.blocks),
-        blocked_by=_joined(found.blocked_by, ours.blocked_by, left.blocked_by),
+        blocks=_joined(found.blocks, ours.blocks, blocks),
+        blocked_by=_joined(found.blocked_by, ours.blocked_by, blocked_by),
         metadata=replace(noted, rest=found.metadata.rest),
         rest=found.rest,
     )
