@@ -24,6 +24,7 @@ from loopwright.kernel.actions import (
     RunLoop,
     Stop,
     stop_of,
+    takes_a_place,
 )
 from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode
@@ -187,7 +188,7 @@ class Session:
         for action in wanted:
             if now.flight(action.key) is not None or isinstance(action, Stop):
                 continue
-            if isinstance(action, RunLoop):
+            if takes_a_place(action):
                 if action.abreast and at_work >= action.abreast:
                     continue
                 at_work += 1
@@ -201,7 +202,7 @@ class Session:
     def _children_at_work(self, now: Fold, wanted: tuple[Action, ...]) -> int:
         waiting = {each.key for each in self.under_way if each.waiting}
         flights = {flight.key for flight in now.flights} - waiting
-        return sum(isinstance(each, RunLoop) and each.key in flights for each in wanted)
+        return sum(takes_a_place(each) and each.key in flights for each in wanted)
 
     # --- what happened ----------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from loopwright.kernel.deliverables import FileDemand
 from loopwright.kernel.events import Said
@@ -59,6 +59,7 @@ class RunChecks:
     preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
     also: tuple[Demand, ...] = ()  # run besides the checks where these pass; not in a preflight
     demands_only: bool = False  # run no check, and the demands on the commit as it is: before the work on it starts
+    abreast: int = 0  # as in `RunLoop`: it takes the place of the child that begins after it; 0: it takes none
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     red: tuple[RedTests, ...] = ()  # the oldest first
     why: str = ""
@@ -336,3 +337,8 @@ ForPeople = Ask | AwaitGate
 def stop_of(wanted: tuple[Action, ...]) -> Stop | None:
     """The end, if it is that which is wanted. Of a record that nobody drives nothing is."""
     return wanted[0] if wanted and isinstance(wanted[0], Stop) else None
+
+
+def takes_a_place(action: Action) -> TypeGuard[RunChecks | RunLoop]:
+    """Whether it counts among the children at work: a child, or a run of checks that comes before one."""
+    return isinstance(action, RunLoop) or (isinstance(action, RunChecks) and action.abreast > 0)

@@ -257,6 +257,22 @@ SENTENCES: list[tuple[Logged, str]] = [
     ),
     (Started(key=KEY, action="Later", what="x"), "Later x"),
     (
+        ChecksReported(
+            key=Key("start", 1),
+            tree=Tree("t"),
+            results=(),
+            also=(
+                CheckResult(name="T-001", passed=False),
+                CheckResult(name="T-002", passed=True, red_before=True),
+                CheckResult(name="T-003", passed=True, red_before=False),
+            ),
+        ),
+        (
+            "before the work: verify T-001 fails; verify T-002 passes, and failed where the whole work started: an"
+            " earlier task has done it; verify T-003 passes: it shows nothing afterwards"
+        ),
+    ),
+    (
         ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(dropped=("a::b",))),
         "checks: FAIL (no check gave a result); tests of the base are gone, which only a person can allow",
     ),

@@ -149,6 +149,12 @@ async def c12_demands_are_not_run_besides_checks_that_fail_nor_in_a_preflight(st
     assert (await _asked(stage, stage.good, stage.met, preflight=True)).also == ()
 
 
+async def c13_before_the_work_starts_demands_run_alone_whatever_the_checks_would_say(stage: ChecksStage) -> None:
+    run = replace(_run(stage, stage.good, also=(stage.unmet, stage.met)), demands_only=True)
+    report = await stage.checks.run(run, _ignore)
+    assert (report.results, [each.passed for each in report.also]) == ((), [False, True])
+
+
 CONTRACTS: tuple[Contract, ...] = (
     c01_all_configured_checks_run_and_are_told_in_their_order,
     c02_a_failed_check_names_what_failed_with_an_identity,

@@ -92,6 +92,8 @@ def answer_in_words(event: Answer, words: Words) -> str:
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
             return f"{role_of(event.key, words)}: {_agent(event, words)}"
+        case ChecksReported() if event.also and not event.results:
+            return f"before the work: {'; '.join(map(_before_work, event.also))}"
         case ChecksReported():
             return f"checks {_on_base(event)}" if event.key.step == PREFLIGHT else f"checks: {_checks(event)}"
         case LoopEnded():
@@ -230,6 +232,15 @@ def _demands(results: tuple[CheckResult, ...]) -> list[str]:
     others = len(results) - len(named)
     number = [f"{counted(others, 'command')} passed"] if others else []
     return number + [_check(replace(result, name=demand_rule(result.name))) for result in named]
+
+
+def _before_work(result: CheckResult) -> str:
+    """What the command of a task says where the task starts, and what that shows."""
+    rule = demand_rule(result.name)
+    if not result.passed:
+        return f"{rule} fails"
+    done = ", and failed where the whole work started: an earlier task has done it"
+    return f"{rule} passes" + (done if result.red_before else ": it shows nothing afterwards")
 
 
 def _on_base(event: ChecksReported) -> str:

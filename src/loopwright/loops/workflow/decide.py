@@ -119,6 +119,7 @@ def _begin(state: WorkflowState, index: int) -> RunChecks | RunLoop:
         trust=state.plan.trust,
         also=tuple(replace(each, start=state.plan.base) for each in verifies(task)),
         demands_only=True,
+        abreast=max(1, state.plan.parallel),
         why=f"the command of {task.id}, before anybody works on it",
     )
 
