@@ -10,12 +10,10 @@ from typing import Literal
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.demands import demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
-from loopwright.adapters.checks.same_product import is_same_product
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
 from loopwright.adapters.checks.watched_files import watched
@@ -101,14 +99,13 @@ class CommandChecks:
 
     async def _is_same_product(self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit) -> bool:
         """Against the loop's own base: what earlier parts of the same work changed is not this one's."""
-        source = self.outfit.source
-        classed = await classifier.classify(base, commit) if await source.tree(base) != seen.base else seen.classed
-        return await is_same_product(source, base, commit, classed)
+        is_own = await self.outfit.source.tree(base) != seen.base
+        classed = await classifier.classify(base, commit) if is_own else seen.classed
+        return await self.outfit.is_same_product(base, commit, classed)
 
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:
-            tree = await self.outfit.source.tree(desk.run.commit)
-            return ChecksReported(key=desk.run.key, tree=tree, results=(), also=await demanded_at_start(desk))
+            return await Verification(desk=desk, specs=specs).before_work()
         if desk.run.preflight:
             every = whatever_is_there(specs, tuple(desk.paths))
             return await Verification(desk=desk, specs=every).preflight()

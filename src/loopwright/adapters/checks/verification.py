@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
 from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_tests
-from loopwright.adapters.checks.demands import demanded
+from loopwright.adapters.checks.demands import demanded, demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
 from loopwright.adapters.checks.ids import Outcomes
@@ -53,6 +53,11 @@ class Verification:
         unable = tuple(result.unable for result in results if result.unable)
         weak = () if unable or not await is_weak(self.desk, self.specs, results) else (WEAK,)
         return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
+
+    async def before_work(self) -> ChecksReported:
+        """The demands alone, on the commit as it is."""
+        tree = await self.desk.outfit.source.tree(self.desk.run.commit)
+        return ChecksReported(key=self.desk.run.key, tree=tree, results=(), also=await demanded_at_start(self.desk))
 
     async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""

@@ -20,12 +20,19 @@ from loopwright.kernel.ledger import record
 from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station, Trial
-from loopwright.loops.parts import is_left_as_it_was
 from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.ending import landed_or_left
 from loopwright.loops.tickets.escalation import granted
-from loopwright.loops.tickets.findings import as_said, critique_of, is_mute, is_no, judge_is_mute, landing_failures
+from loopwright.loops.tickets.findings import (
+    as_said,
+    critique_of,
+    is_mute,
+    is_no,
+    judge_is_mute,
+    landing_failures,
+    leaves_code_as_it_was,
+)
 from loopwright.loops.tickets.judgement import (
     as_before,
     heard_checks,
@@ -37,14 +44,12 @@ from loopwright.loops.tickets.judgement import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
-    AS_IT_WAS,
     JUDGE,
     LANDING,
     Critique,
     Decision,
     TicketsPhase,
     TicketsState,
-    about,
     asks_witness,
     best_ticket,
     criticised_by,
@@ -135,7 +140,7 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     """What only a person can allow is waited for before anybody judges: it uses up no ticket."""
     said: Weighed = Passed()
     words = (state.plan.title, state.plan.what, *(criterion.text for criterion in state.plan.criteria))
-    if _is_left_as_it_was(state, event, words):
+    if leaves_code_as_it_was(state, event, words):
         state = replace(state, ticket=replace(state.ticket, files=()))
         return _unchanged(state, checked=heard_checks(state, event, ()))
     if state.plan.trust.in_force:
@@ -150,12 +155,6 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 
 def _show_policy(state: TicketsState) -> ShowPolicy:
     return ShowPolicy(asks=asks_witness(state), merges=state.plan.merge and bool(state.plan.target))
-
-
-def _is_left_as_it_was(state: TicketsState, event: ChecksReported, words: tuple[str, ...]) -> bool:
-    """Unless a person said that nothing had to be done."""
-    ticket = state.ticket
-    return ticket.files != AS_IT_WAS and is_left_as_it_was(event, about(state), words, ticket.files)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:

@@ -8,14 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from loopwright.kernel.events import IntegrationRefused
+from loopwright.kernel.events import ChecksReported, IntegrationRefused
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
 from loopwright.loops.course import Ruling, Trial
-from loopwright.loops.parts import SAME_PRODUCT
-from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
+from loopwright.loops.parts import SAME_PRODUCT, is_left_as_it_was
+from loopwright.loops.tickets.state import (
+    AS_IT_WAS,
+    CHECKS,
+    CRITIC,
+    ENGINE,
+    JUDGE,
+    LANDING,
+    Critique,
+    Ticket,
+    TicketsState,
+    about,
+)
 from loopwright.loops.tickets.thresholds import is_security, weighed
 from loopwright.loops.weighing import rejection
 
@@ -47,6 +58,12 @@ def critique_of(role: str, report: AgentReport) -> Critique:
     """One that is not done has given no verdict."""
     verdict = report.verdict if report.status is AgentStatus.DONE else None
     return Critique(role=role, verdict=verdict, summary=report.summary, findings=report.findings, about=report.about)
+
+
+def leaves_code_as_it_was(state: TicketsState, report: ChecksReported, words: tuple[str, ...]) -> bool:
+    """As for every loop, unless a person said that nothing had to be done."""
+    ticket = state.ticket
+    return ticket.files != AS_IT_WAS and is_left_as_it_was(report, about(state), words, ticket.files)
 
 
 def is_mute(critique: Critique) -> bool:

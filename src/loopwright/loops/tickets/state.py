@@ -29,8 +29,7 @@ from loopwright.loops.parts import TaskFacts
 from loopwright.loops.tickets.limits import TicketLimits
 
 CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
-_SOMEWHERE = ("(made before it was adopted)",)
-AS_IT_WAS = ("(nothing: it was done already)",)
+_SOMEWHERE, AS_IT_WAS = ("(made before it was adopted)",), ("(nothing: it was done already)",)
 ACCEPT = "consider accept"  # the level whose lines must hold; the lines of every other level must not
 
 

@@ -23,13 +23,13 @@ from loopwright.loops.workflow.making import (
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
 from loopwright.loops.workflow.ship import Ship, verdict_of
-from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     Viewing,
     WorkflowPhase,
     WorkflowState,
     WorkTask,
     child_name,
+    verified_by,
 )
 
 

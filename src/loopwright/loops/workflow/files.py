@@ -29,7 +29,6 @@ from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, TaskSt
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import ShapeCriterion, criterion_name
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
-from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     TaskStanding,
     WorkflowPhase,
@@ -38,6 +37,7 @@ from loopwright.loops.workflow.state import (
     choice_of,
     fit_known,
     spec_of,
+    verified_by,
 )
 from loopwright.loops.workflow.state_file import (
     ShapeChosen,

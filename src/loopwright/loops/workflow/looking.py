@@ -34,6 +34,12 @@ def review_begun(state: WorkflowState) -> WorkflowState:
     return _seated(state, look, "thorough")
 
 
+def since_last_look(state: WorkflowState) -> str:
+    """Return what a person finds new at a check-in."""
+    fresh = state.done - state.checked_in
+    return f"{fresh} {'task is' if fresh == 1 else 'tasks are'} done since you last looked"
+
+
 def _seated(state: WorkflowState, look: Viewing, step: str) -> WorkflowState:
     beside = tuple(Trial(part=view_part(look, view, step)) for view in look.views)
     return c.steered(state, trials=(*state.course.trials, *beside))

@@ -22,7 +22,6 @@ from loopwright.loops.workflow.learnings import (
     file_of,
     learning_data,
 )
-from loopwright.loops.workflow.shown import verified_by
 from loopwright.loops.workflow.state import (
     Stopped,
     TaskStanding,
@@ -31,6 +30,7 @@ from loopwright.loops.workflow.state import (
     choice_of,
     fit_of,
     spec_of,
+    verified_by,
 )
 
 _FOLDER = ".loop/learnings"

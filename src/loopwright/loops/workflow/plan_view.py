@@ -35,7 +35,7 @@ class ShownTask:
     waits_for: tuple[str, ...]  # those of them that are not done
     verify: tuple[str, ...]
     files: tuple[str, ...]
-    about: str  # code, text, tests or cleanup; empty: nobody said so
+    about: str = ""  # code, text, tests or cleanup; empty: nobody said so
     attempts: int
     stuck: int  # verifications that failed
     origin: str

@@ -16,8 +16,7 @@ from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import forbidden_in, remedied
 from loopwright.loops.workflow.reviewing import FromJudge, broken, is_pass
 from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
-from loopwright.loops.workflow.shown import verified_by
-from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState, verified_by
 from loopwright.loops.workflow.stops import stopped
 from loopwright.loops.workflow.tasks import advanced, broken_rules
 

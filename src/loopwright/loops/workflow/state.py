@@ -14,10 +14,11 @@ from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Demand, F
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course
 from loopwright.loops.parts import Inner
+from loopwright.loops.workflow.evidence import is_only_the_merge
 from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowCounts, WorkflowLimits
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import Scored, ShapeChoice, fit, shape_for
-from loopwright.loops.workflow.shape import WorkShape
+from loopwright.loops.workflow.shape import CODE_REVIEW, EXECUTION, WorkShape, criterion_name
 from loopwright.loops.workflow.ship import Ship
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 
@@ -356,6 +357,16 @@ def counts(state: WorkflowState) -> WorkflowCounts:
         same=state.worst,
         failures=state.failures,
     )
+
+
+def verified_by(state: WorkflowState) -> str:
+    """Return the weakest type of verification that a criterion rests on. What nothing measured only reviewers saw."""
+    criteria = state.shape.criteria if state.shape else ()
+    for index, each in enumerate(criteria, start=1):
+        is_shown = criterion_name(index) in state.shown if each.command else each.is_measured
+        if not is_shown and not is_only_the_merge(each.text):
+            return CODE_REVIEW
+    return EXECUTION
 
 
 def child_name(task: WorkTask) -> str:

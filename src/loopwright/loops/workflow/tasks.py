@@ -23,7 +23,7 @@ from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, 
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.limits import reasons
-from loopwright.loops.workflow.looking import looked_at, review_begun
+from loopwright.loops.workflow.looking import looked_at, review_begun, since_last_look
 from loopwright.loops.workflow.making import panel_part, promised, task_key
 from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
 from loopwright.loops.workflow.schedule import (
@@ -65,13 +65,8 @@ def advanced(state: WorkflowState) -> WorkflowState:
     if over:
         return stopped(state, Stopped.LIMIT, *over)
     if check_in_due(state):
-        return stopped(state, Stopped.CHECK_IN, _since(state))
+        return stopped(state, Stopped.CHECK_IN, since_last_look(state))
     return stopped(state, Stopped.STUCK, diagnosis(state))
-
-
-def _since(state: WorkflowState) -> str:
-    fresh = state.done - state.checked_in
-    return f"{fresh} {'task is' if fresh == 1 else 'tasks are'} done since you last looked"
 
 
 def _why_idle(task: WorkTask) -> str:
