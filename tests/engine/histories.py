@@ -58,7 +58,7 @@ from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Criterion, TicketParams
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.store import Store
 from loopwright.testing.clock import ManualClock
@@ -203,6 +203,9 @@ class Checks:
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return lambda _path: False
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        return Compared(code=("a.py",))
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ from loopwright.kernel.model import (
 from loopwright.kernel.risks import AddedText
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
 from loopwright.testing.scripted_checks import result_of
 
@@ -272,6 +272,9 @@ class SimulatedChecks:
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return lambda _path: False
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        return Compared(code=("a.py",))
 
 
 def _failure(name: str) -> Finding:

@@ -17,7 +17,7 @@ from loopwright.kernel.events import AgentReported, AgentUnavailable, CancelRequ
 from loopwright.kernel.model import AgentReport, Cleanup, Ending, Usage, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 from loopwright.ports.store import Append, NewEvent, NewLoop
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import ScriptedPeople
@@ -195,6 +195,9 @@ class Hanging:
 
     async def new_tests(self, *_: object) -> Callable[[str], bool]:
         return lambda _path: False
+
+    async def compare(self, *_: object) -> Compared:
+        return Compared()
 
 
 def with_wall(world: World, seconds: float, **changes: object) -> World:

@@ -130,6 +130,9 @@ def finding(issue: str, severity: Severity = Severity.HIGH, **facts: Any) -> Fin
     return identify(Finding(severity=severity, issue=issue, evidence="seen", **facts))
 
 
+EXAMINED = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("src/a.py",), code=("src/a.py",))
+
+
 def reports(*found: Finding, verdict: Verdict | None = None, summary: str = "", **extras: object) -> AgentReported:
     report = AgentReport(findings=found, verdict=verdict, summary=summary, extras=json.dumps(extras))
     return AgentReported(key=NO_KEY, report=report, role="skill")
@@ -233,7 +236,7 @@ def check(name: str, said: Event | Reply | None, *, times: int | None = 1, step:
 
 
 def calls_for(*risks: Risk, times: int | None = None) -> Rule:
-    return on(ExamineChange, ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("src/a.py",), risks=risks), times=times)
+    return on(ExamineChange, replace(EXAMINED, risks=risks), times=times)
 
 
 # --- the world ------------------------------------------------------------------------------------------------------
@@ -424,7 +427,7 @@ class World:
             case ExamineFiles():
                 return FilesExamined(key=key)
             case ExamineChange():
-                return ChangeExamined(key=key, tree=Tree(self.ledger.trees[action.commit]), paths=("src/a.py",))
+                return replace(EXAMINED, tree=Tree(self.ledger.trees[action.commit]))
             case Announce():
                 return Announced(key=key)
             case Tell():

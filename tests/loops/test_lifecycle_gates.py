@@ -115,7 +115,9 @@ def test_an_approval_stays_valid_under_another_commit_and_reopens_under_one_that
     kept = stood_at(lc.calls_for(lc.risk("database")), mode="autonomous")
     assert kept == ["INIT: database", "REVIEW: deploy"]
     changed = lc.on(
-        ExamineChange, ChangeExamined(key=NO_KEY, tree=Tree(""), risks=(lc.risk("database", "m1"),)), times=3
+        ExamineChange,
+        ChangeExamined(key=NO_KEY, tree=Tree(""), code=("a",), risks=(lc.risk("database", "m1"),)),
+        times=3,
     )
     again = stood_at(changed, lc.calls_for(lc.risk("database", "m2")), mode="autonomous")
     assert again == ["INIT: database", "TEST: database", "REVIEW: deploy"]

@@ -223,7 +223,7 @@ def test_a_capability_that_is_made_again_may_change_what_it_made_itself() -> Non
 
     def looked(action: ExamineChange) -> ChangeExamined:
         own = f"tests/test_{worlds[0].state.current}.py"
-        return ChangeExamined(key=action.key, tree=Tree(""), paths=(own,), fresh=(own,))
+        return ChangeExamined(key=action.key, tree=Tree(""), paths=(own,), fresh=(own,), code=(own,))
 
     played = lc.World(lc.gate("deploy", lc.rejects("other names")), lc.on(ExamineChange, looked, times=None))
     worlds.append(played)

@@ -374,9 +374,8 @@ def test_what_a_person_took_untested_in_a_part_is_accepted_and_not_verified() ->
 
 
 def test_the_changed_files_are_reviewed_but_for_tests_and_papers() -> None:
-    seen = ChangeExamined(
-        key=NO_KEY, tree=Tree(""), paths=("src/a.py", "tests/test_a.py", "docs/systems/sys-001/X.md", "README.md")
-    )
+    paths = ("src/a.py", "tests/test_a.py", "docs/systems/sys-001/X.md", "README.md")
+    seen = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=paths, code=("src/a.py",))
     played = lc.World(lc.on(ExamineChange, seen, times=None), tests=("tests/**",))
     run = played.until(RunLoop, step="reviews")
     given = json.loads(run.params)
@@ -387,7 +386,7 @@ def test_the_changed_files_are_reviewed_but_for_tests_and_papers() -> None:
 
 
 def test_without_such_files_there_is_nothing_to_review() -> None:
-    papers = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("README.md",))
+    papers = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("README.md",), code=("README.md",))
     played = lc.world(lc.on(ExamineChange, papers, times=None))
     assert (played.asked(RunLoop, step="reviews"), played.stage) == ([], "COMPLETE")
 

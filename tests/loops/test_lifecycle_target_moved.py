@@ -45,7 +45,8 @@ def test_the_same_tree_on_another_target_or_after_it_was_deployed_is_another_que
 
 def test_what_the_change_removes_is_not_reviewed_and_what_is_new_is() -> None:
     def looked(action: ExamineChange) -> ChangeExamined:
-        return ChangeExamined(key=action.key, tree=Tree("t"), paths=("src/a.py", "src/b.py"), gone=("src/a.py",))
+        both = ("src/a.py", "src/b.py")
+        return ChangeExamined(key=action.key, tree=Tree("t"), paths=both, gone=("src/a.py",), code=both)
 
     played = lc.at("REVIEW", lc.on(ExamineChange, looked, times=None))
     run = played.until(RunLoop, step="reviews")

@@ -82,12 +82,15 @@ async def _examined(world: World, action: ExamineChange) -> ChangeExamined:
     changes = await world.workspace.changed(action.base, action.commit)
     added = await world.workspace.added(action.base, action.commit, LARGEST_FILE)
     fresh = await world.workspace.changed(action.since, action.commit) if action.since else ()
+    trust = action.trust.on(action.base)
+    code = (await world.checks.compare(action.built_on, action.commit, trust)).code if action.built_on else ()
     return ChangeExamined(
         key=action.key,
         tree=await world.workspace.tree(action.commit),
         paths=tuple(change.path for change in changes),
         gone=tuple(change.path for change in changes if change.how == "removed"),
         fresh=tuple(change.path for change in fresh),
+        code=code,
         risks=risks_in(changes, added, action.rules),
     )
 

@@ -254,6 +254,7 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
             log=log,
         )
     )
+    shot = await _put_back(world, loop, action, shot, step)
     examined = await world.checks.examine(shot.commit, trust)
     return Checkpointed(
         key=action.key,
@@ -267,6 +268,32 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
         dropped=shot.dropped,
         unchanged=shot.tree == await world.workspace.tree(action.parent),
         touched=await _touched(world, action, shot) if action.only else (),
+    )
+
+
+async def _put_back(world: World, loop: LoopId, action: Checkpoint, shot: Snapshot, step: str) -> Snapshot:
+    """Return the snapshot without the changes that this step may not make."""
+    if not action.puts_back:
+        return shot
+    found = await world.checks.compare(action.parent, shot.commit, action.trust.on(action.base))
+    paths = found.product if action.puts_back == "product" else tuple(dict.fromkeys((*found.code, *found.rest)))
+    if not paths:
+        return shot
+    made = await world.workspace.combine(
+        Combining(
+            loop=loop,
+            label=f"{action.label}-put-back",
+            base=shot.commit,
+            commits=(),
+            keep=tuple((action.parent, path) for path in paths),
+            step=step,
+        )
+    )
+    return Snapshot(
+        commit=made.commit,
+        tree=await world.workspace.tree(made.commit),
+        changes=await world.workspace.changed(action.base, made.commit),
+        dropped=tuple(sorted({*shot.dropped, *paths})),
     )
 
 

@@ -141,6 +141,8 @@ class Checkpoint:
     also: tuple[str, ...] = ()  # and these, unless they are protected
     new_tests: bool = False  # and files of tests that the base does not have
     new_files: bool = False  # and every file that the parent does not have
+    # What of the rest is as in the parent: the product, or everything but text, comments and docstrings.
+    puts_back: Literal["", "product", "code"] = ""
     trust: Trust = Trust()
     why: str = ""
 
@@ -248,6 +250,8 @@ class ExamineChange:
     commit: Commit
     rules: tuple[GateRule, ...]
     since: Commit = NO_COMMIT  # the part of it that is told apart begins here; empty: there is none
+    built_on: Commit = NO_COMMIT  # whether product code differs from here; empty: nobody asks
+    trust: Trust = Trust()
     why: str = ""
 
 

@@ -35,6 +35,7 @@ class ChangeExamined:
     paths: tuple[str, ...] = ()  # that the change touches
     gone: tuple[str, ...] = ()  # of these, what it removes
     fresh: tuple[str, ...] = ()  # that its newest part touches
+    code: tuple[str, ...] = ()  # product files that do something else than where it was built on
     risks: tuple[Risk, ...] = ()
 
 

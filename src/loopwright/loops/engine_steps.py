@@ -66,11 +66,12 @@ def wanted(own: Machine[S, L], state: S) -> Action:
 
 
 def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
-    """Red is no obstacle: it was so before, and must be green at the end. What cannot run can never be."""
+    """What is red was so before, and must be green at the end. What cannot run can never be."""
     if event.unable:
         return own.unable(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
     red = tuple(result.name for result in event.results if not result.passed)
-    return c.steered(state, station=None, preflighted=True, before=faults_of(event), red=red)
+    state = c.steered(state, station=None, preflighted=True, before=faults_of(event), red=red)
+    return own.red_base(state) if red else state
 
 
 def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrated | IntegrationRefused) -> S:

@@ -58,6 +58,10 @@ def _as_it_was(state: S, _: GateRecord | SessionMarked) -> S:
     return state
 
 
+def _unchanged(state: S) -> S:
+    return state
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine(Generic[S, L]):
     """What one loop has of its own. Each hook is given the state after the floor has noted its part."""
@@ -79,6 +83,7 @@ class Machine(Generic[S, L]):
     refused: Callable[[S, IntegrationRefused], S] = c.not_landed
     cancelled: Callable[[S], S] = c.cleaning_up
     unable: Callable[[S, Outcome], S] = c.done  # the checks cannot run here
+    red_base: Callable[[S], S] = _unchanged  # they can, and some fail before anything is made
     answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
     edited: Callable[[S, StateEdited], S] = _not_edited  # what others wrote into a file of it
     skipped: Callable[[S, SkillSkipped], S] = _not_skipped

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from loopwright.kernel.actions import (
@@ -58,11 +59,14 @@ def _changes(action: ExamineChange) -> dict[str, Event]:
             key=action.key,
             tree=Tree("t"),
             paths=("sample.py",),
+            code=("sample.py",),
             risks=(Risk(gate=gate, rule="sample", file="sample.py", line=1, mark="sample"),),
         )
         for gate in gates
     }
-    return {"it calls for no gate": ChangeExamined(key=action.key, tree=Tree("t"), paths=("sample.py",))} | called
+    built = ChangeExamined(key=action.key, tree=Tree("t"), paths=("sample.py",), code=("sample.py",))
+    unbuilt: dict[str, Event] = {"it changes no product code": replace(built, code=())} if action.built_on else {}
+    return {"it calls for no gate": built} | unbuilt | called
 
 
 def _proposals(action: _OF_A_PROPOSAL) -> dict[str, Event]:

@@ -41,6 +41,15 @@ class Examined:
     put_back: tuple[str, ...] = ()  # and what it leaves out without asking: locks without their manifest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """Files that differ between two commits, by what differs in them."""
+
+    product: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()  # source outside of tests that does something else, not only comments and docstrings
+    rest: tuple[str, ...] = ()  # neither product nor text
+
+
 class Checks(Protocol):
     """Runs in a clean checkout no agent ever enters: what judges is the base's, what is judged the candidate's.
 
@@ -58,3 +67,6 @@ class Checks(Protocol):
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         """Whether a path that `base` does not have is a test there, which lands by itself. `trust` has a base."""
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        """Return the files that differ. `trust` has a base."""

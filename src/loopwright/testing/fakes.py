@@ -21,7 +21,7 @@ from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Confli
 from loopwright.kernel.risks import AddedText
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
 from loopwright.testing.scripted_checks import result_of
@@ -79,6 +79,9 @@ class ScriptedVerdicts:
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return self.is_new_test
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        return Compared(code=("a.py",))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Change, CheckResult, Commit, Demand, Finding, Severity, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Update, Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 
 
 @dataclass(slots=True)
@@ -57,6 +57,9 @@ class ScriptedChecks:
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return lambda _path: False
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        return Compared(code=("a.py",))
 
     async def _results(self, commit: Commit) -> tuple[CheckResult, ...]:
         if commit not in self.results:

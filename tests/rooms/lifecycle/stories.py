@@ -137,7 +137,8 @@ def loop_ended(ending: Ending, *findings: Finding) -> Reply:
 
 
 def risky(*risks: Risk) -> Reply:
-    return lambda action: ChangeExamined(key=action.key, tree=Tree("t"), paths=("src/order.py",), risks=risks)
+    made = ("src/order.py",)
+    return lambda action: ChangeExamined(key=action.key, tree=Tree("t"), paths=made, code=made, risks=risks)
 
 
 class Story:

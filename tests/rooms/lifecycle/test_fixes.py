@@ -102,11 +102,11 @@ def fresh(action: Action) -> Event:
     assert isinstance(action, ExamineChange)
     assert action.since
     paths = ("src/scaffold.py", "src/creation.py")
-    return ChangeExamined(key=action.key, tree=Tree("t"), paths=paths, fresh=("src/creation.py",))
+    return ChangeExamined(key=action.key, tree=Tree("t"), paths=paths, fresh=("src/creation.py",), code=paths)
 
 
 def test_a_fix_may_touch_what_the_capability_made_and_is_told_so() -> None:
-    look = [lambda action: ChangeExamined(key=action.key, tree=Tree("t"))] * 2
+    look = [lambda action: ChangeExamined(key=action.key, tree=Tree("t"), code=("a",))] * 2
     story = Watched(check=[red(""), red(""), red("test", TYPE_ERROR)], look=[*look, fresh])
     at_assignment(story)
     (recorded,), (fixing,) = story.wanted("record-fix"), story.wanted("fix")
@@ -126,7 +126,7 @@ def rejected(story: Watched) -> Watched:
 
 
 def another(action: Action) -> Event:
-    return ChangeExamined(key=action.key, tree=Tree("another"), paths=("src/order.py",))
+    return ChangeExamined(key=action.key, tree=Tree("another"), paths=("src/order.py",), code=("src/order.py",))
 
 
 def test_a_no_is_a_failure_that_is_resolved_by_what_is_verified_later() -> None:

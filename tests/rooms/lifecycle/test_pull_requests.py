@@ -177,7 +177,7 @@ def test_changes_that_are_asked_for_after_the_approval_send_it_back_if_they_are_
 def test_what_is_mended_after_the_approval_is_approved_anew() -> None:
     story = shipping(read=[looked(red=("ci",))], look=[risky()] * 9).to(Stage.RETRY)
     approved = {gate.evidence for gate in story.state.course.gates}
-    story.replies["look"] = [lambda action: ChangeExamined(key=action.key, tree=Tree("another"))] * 2
+    story.replies["look"] = [lambda action: ChangeExamined(key=action.key, tree=Tree("another"), code=("a",))] * 2
     waits = story.at_gate().state
     assert (waits.phase, [gate.gate for gate in waits.course.open_gates]) == (Stage.SHIP, ["deploy"])
     assert waits.course.open_gates[0].evidence not in approved

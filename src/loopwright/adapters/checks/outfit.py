@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.canary.hollow import same_code
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
@@ -15,8 +16,10 @@ from loopwright.adapters.checks.node_links import links_around
 from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.judges import is_source
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.trust import Classed, FileClass
+from loopwright.ports.checks import Compared
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -48,6 +51,26 @@ class Outfit:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
         held = await book.find(receipt)
         return (read_back(await self.store.fetch(held.ids)) or ()) if held and held.ids else ()
+
+    async def compare(self, classed: tuple[Classed, ...], before: Commit, after: Commit) -> Compared:
+        paths = tuple(each.change.path for each in classed)
+        old, new = [await self.source.texts(each, paths, limit=_LARGEST) for each in (before, after)]
+
+        def is_same(path: str) -> bool:
+            there = path in old and path in new and language(path) == "python"
+            return there and same_code(_bytes(old[path]), _bytes(new[path]))
+
+        def of(*kinds: FileClass) -> tuple[str, ...]:
+            return tuple(each.change.path for each in classed if each.kind in kinds)
+
+        # A place that nobody knew as one for code may have some all the same, where nothing was built before.
+        product, other = of(FileClass.PRODUCT), of(FileClass.JUDGE)
+        made = (*product, *(path for path in other if is_source(path)))
+        return Compared(
+            product=product,
+            code=tuple(path for path in made if not is_same(path)),
+            rest=of(*(kind for kind in FileClass if kind not in (FileClass.PRODUCT, FileClass.TEXT))),
+        )
 
     async def not_run(self, before: Iterable[str], now: Iterable[str], book: ReceiptBook) -> tuple[str, ...]:
         """Tests of the first runs that the others did not run, or skipped."""

@@ -22,7 +22,7 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, Trust
 from loopwright.ports.agent import Watch
-from loopwright.ports.checks import ChecksRun, Examined
+from loopwright.ports.checks import ChecksRun, Compared, Examined
 
 _LARGEST_SCRIPT = 256 * 1024
 
@@ -54,6 +54,10 @@ class CommandChecks:
         held = frozenset(await self.outfit.source.paths(base))
         is_test = await (await self._classifier(trust)).added_tests(trust.base)
         return lambda path: path not in held and is_test(path)
+
+    async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
+        classed = await (await self._classifier(trust)).classify(before, after)
+        return await self.outfit.compare(classed, before, after)
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()

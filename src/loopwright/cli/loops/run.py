@@ -193,7 +193,7 @@ def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
     if as_json:
         put_json(answer)
         return told.exit_code
-    if told.outcome == "complete" and not told.state.next:
+    if told.outcome in ("complete", "accepted") and not told.state.next:
         put(progress)
     if told.outcome == "limit":
         put(f"Stopped after {ran.made} transitions, in {answer.state}. Go on with: loop run")

@@ -22,9 +22,10 @@ from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 
-RunOutcome = Literal["complete", "blocked", "gate", "limit", "paused", "cancelled", "waiting"]
+RunOutcome = Literal["complete", "accepted", "blocked", "gate", "limit", "paused", "cancelled", "waiting"]
 _CODES: dict[RunOutcome, int] = {
     "complete": 0,
+    "accepted": 0,
     "blocked": 4,
     "gate": 4,
     "waiting": 4,
@@ -32,6 +33,7 @@ _CODES: dict[RunOutcome, int] = {
     "paused": 5,
     "cancelled": 3,
 }
+_ENDED: dict[Ending, RunOutcome] = {Ending.CANCELLED: "cancelled", Ending.ACCEPTED: "accepted"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +132,7 @@ def _why(state: LifecycleState) -> str:
 
 def _outcome(result: Driven, state: LifecycleState) -> RunOutcome:
     if result.halt.outcome is not None:
-        return "cancelled" if result.halt.outcome.ending is Ending.CANCELLED else "complete"
+        return _ENDED.get(result.halt.outcome.ending, "complete")
     if result.halt.why == "held":
         return "blocked" if state.phase is Stage.BLOCKED else "limit"
     if result.halt.why == "paused":

@@ -52,6 +52,7 @@ def _reopened(state: LifecycleState, gate: GateRecord, why: str) -> LifecycleSta
             state,
             done=tuple(each for each in state.done if each != again),
             current=again,
+            built_on=state.onto or state.plan.base,  # what it built before counts
             remaining=tuple(each for each in waiting if each and each != again),
             reopened=why,
             skills=(),
@@ -71,7 +72,8 @@ def set_back(state: LifecycleState, to: Stage, why: str) -> LifecycleState:
         state = _reopened(state, GateRecord(gate="", evidence=""), why)
     elif NORMAL.index(to) < NORMAL.index(Stage.IMPLEMENT):
         every = (*state.done, *((state.current,) if state.current else ()), *state.remaining)
-        state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:])
+        whole = state.onto or state.plan.base
+        state = replace(state, done=(), current=every[0] if every else "", remaining=every[1:], built_on=whole)
     state = moved(replace(state, phase=to, failure=None), to)
     return anew(unshipped(replace(state, skills=(), findings=())))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.changing import replace
+from loopwright.kernel.model import NO_COMMIT
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling
 from loopwright.loops.lifecycle.failures import Blocked
@@ -38,6 +39,8 @@ def _taken_over(state: LifecycleState, earlier: Earlier) -> LifecycleState:
         c.steered(state, gates=gates),
         done=earlier.done,
         current=earlier.current,
+        built_on=state.landed if earlier.stage is Stage.IMPLEMENT else NO_COMMIT,
+        builds=earlier.stage is not Stage.IMPLEMENT,
         remaining=earlier.remaining,
         history=earlier.failures,
         retries=earlier.retries,

@@ -33,7 +33,7 @@ def result(_loop: LoopId, state: LifecycleState, _parts: Mapping[LoopId, object]
         system=state.plan.system.id,
         state=stage_shown(state).value,
         transitions=state.transitions,
-        capabilities=len(state.done),
+        capabilities=len(state.built),
         failures=state.failures,
     )
 

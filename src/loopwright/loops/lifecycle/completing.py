@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import shorten
 
 from loopwright.kernel.quoting import one_line
@@ -12,7 +12,7 @@ from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.failures import Failure
 from loopwright.loops.lifecycle.matrix import COMPLEXITY, LINT, PERFORMANCE, TYPES, sort_of_check
 from loopwright.loops.lifecycle.skills import SKILLS, folder_of
-from loopwright.loops.lifecycle.state import LifecycleState, skipped_in
+from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import Stage
 
 _SUBJECT = 60  # characters
@@ -35,6 +35,7 @@ class Condition:
     name: str
     met: bool
     shown_by: str
+    waived: bool = False  # not met, and a person said that it need not be
 
 
 def message(state: LifecycleState) -> str:
@@ -67,20 +68,18 @@ def conditions(state: LifecycleState) -> tuple[Condition, ...]:
 
 def _conditions(state: LifecycleState) -> Iterator[Condition]:
     checks = ", ".join(state.plan.checks) or "none"
-    left = (*((state.current,) if state.current else ()), *state.remaining)
-    skipped = skipped_in(state, Stage.VALIDATE)
-    yield Condition("All capabilities implemented", not left, f"{len(state.done)} done")
+    yield _capabilities(state)
     yield Condition("All tests passing", bool(state.merged), f"checks on the tree that was merged: {checks}")
-    yield Condition("Code verification passing (lint, types, complexity)", bool(state.merged), _verified_by(state))
-    yield _by_skill(state, "Code validation passing (logic, requirements)", "code-validation", skipped)
-    yield _by_skill(state, "Security audit passing (no critical/high)", "security-audit", skipped)
+    yield _verified(state)
+    yield _by_skill(state, "Code validation passing (logic, requirements)", "code-validation")
+    yield _by_skill(state, "Security audit passing (no critical/high)", "security-audit")
     measured = any(sort_of_check(name) == PERFORMANCE for name in state.plan.checks)
-    shown = _by_skill(state, "Performance targets met", "perf-analysis", skipped)
-    reported = "by the report of perf-analysis, not measured" if "perf-analysis" not in skipped else shown.shown_by
-    yield Condition(shown.name, shown.met or measured, "a check measures it" if measured else reported)
-    documented = "document" in state.finished or "document" in skipped_in(state, Stage.DOCUMENT)
-    yield Condition("Documentation updated", documented, "the skill document")
-    yield Condition("Code review self-assessment passing", bool(state.reviewed), "the loop over the changed files")
+    if measured:
+        yield Condition("Performance targets met", bool(state.merged), "a check measures it")
+    else:
+        yield _by_skill(state, "Performance targets met", "perf-analysis", "not measured")
+    yield _by_skill(state, "Documentation updated", "document")
+    yield _reviewed(state)
     yield Condition("PR approved and merged", bool(state.merged), f"merged as {state.merged[:12]}")
     unapproved = [
         gate.gate for gate in state.course.gates if _is_missing(gate.gate, gate.due, gate.ruling, gate.lasting)
@@ -88,24 +87,46 @@ def _conditions(state: LifecycleState) -> Iterator[Condition]:
     yield Condition("All required gates approved", not unapproved, ", ".join(unapproved) or "every gate that was due")
 
 
-def _verified_by(state: LifecycleState) -> str:
-    """The checks of each sort, and the sorts that nothing looks at."""
-    known = {name: sort_of_check(name) for name in state.plan.checks}
-    there = [name for name, sort in known.items() if sort in _VERIFIES]
+def _verified(state: LifecycleState) -> Condition:
+    """By the checks of each sort; the sorts that nothing looks at are named."""
+    name = "Code verification passing (lint, types, complexity)"
+    known = {each: sort_of_check(each) for each in state.plan.checks}
+    there = [each for each, sort in known.items() if sort in _VERIFIES]
     missing = [sort for sort in _VERIFIES if sort not in known.values()]
     absent = f"not configured: {', '.join(missing)}" if missing else ""
-    return "; ".join(filter(None, (", ".join(there), absent)))
+    if not there:
+        return _by_skill(state, name, "code-verification", absent)
+    return Condition(name, bool(state.merged), "; ".join(filter(None, (", ".join(there), absent))))
 
 
 def _is_missing(gate: str, due: bool, ruling: Ruling, lasting: bool) -> bool:  # noqa: FBT001
     return due and not lasting and ruling is not Ruling.APPROVED and gate in gating.GATES
 
 
-def _by_skill(state: LifecycleState, name: str, skill: str, skipped: tuple[str, ...]) -> Condition:
+def _capabilities(state: LifecycleState) -> Condition:
+    left = (*((state.current,) if state.current else ()), *state.remaining)
+    unbuilt = "".join(f"; {one_line(each.capability, 60)} {one_line(each.why, 80)}" for each in state.unbuilt)
+    # What a person skipped or accepted is on record, and holds up nothing.
+    return Condition(
+        "All capabilities implemented",
+        not left and not unbuilt,
+        f"{len(state.built)} done{unbuilt}",
+        waived=bool(unbuilt) and not left,
+    )
+
+
+def _reviewed(state: LifecycleState) -> Condition:
+    """The loop over the changed files, which no skip leaves out, and the skill."""
+    more = "the loop over the changed files" if state.reviews.number else ""
+    shown = _by_skill(state, "Code review self-assessment passing", "code-review", more)
+    return shown if shown.waived else replace(shown, met=shown.met and bool(state.reviewed))
+
+
+def _by_skill(state: LifecycleState, name: str, skill: str, more: str = "") -> Condition:
+    if skill in state.finished:
+        return Condition(name, met=True, shown_by=f"the skill {skill}{f'; {more}' if more else ''}")
     reason = next((each.reason for each in state.skips if each.skill == skill), "")
-    if skill in skipped:
-        return Condition(name, True, f"skipped: {reason}")  # noqa: FBT003
-    return Condition(name, skill in state.finished, f"the skill {skill}")
+    return Condition(name, met=False, shown_by=f"skipped: {reason}" if reason else "not done", waived=bool(reason))
 
 
 def papers_line(state: LifecycleState) -> str:

@@ -31,7 +31,7 @@ from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.shipping import SHIPPING, told
 from loopwright.loops.lifecycle.skills import JUDGES, SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
-from loopwright.loops.lifecycle.states import NORMAL, Stage
+from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
 
 SKILL_ROLE, FIXER = "skill", "developer"
 
@@ -110,6 +110,7 @@ def _record(state: LifecycleState) -> Checkpoint:
         base=state.ground,
         workspace=state.plan.workspace,
         only=() if SKILLS[skill_now(state)].free else (f"{folder_of(state.plan.system.id)}/",),
+        puts_back=SKILLS[skill_now(state)].puts_back,
         trust=trust_of(state),
         why=f"what {skill_now(state)} left",
     )
@@ -185,6 +186,8 @@ def _look(state: LifecycleState) -> ExamineChange:
         commit=state.tip,
         rules=state.plan.rules,
         since=state.landed,
+        built_on=state.built_on if state.phase in PER_CAPABILITY else NO_COMMIT,
+        trust=trust_of(state),
         why=f"which gates the change calls for before {state.phase} is left",
     )
 

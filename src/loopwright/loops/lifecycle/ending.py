@@ -17,7 +17,7 @@ from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 
 def _weighed(state: LifecycleState, event: Answer) -> LifecycleState:
     expected(state, event, Announced)
-    unmet = tuple(each.name for each in completing.conditions(state) if not each.met)
+    unmet = tuple(each.name for each in completing.conditions(state) if not (each.met or each.waived))
     if unmet:
         why = f"Not complete: {'; '.join(unmet)}"
         return blocked(state, "completion", why, "Say how what is missing is to be made good.")
@@ -44,7 +44,7 @@ def _cleaned(state: LifecycleState, event: Answer) -> LifecycleState:
 
 
 def finished(state: LifecycleState) -> LifecycleState:
-    took = state.untested or state.course.untested
+    took = state.untested or state.course.untested or bool(state.accepted)
     return c.done(state, outcome(state, Ending.ACCEPTED if took else Ending.VERIFIED))
 
 

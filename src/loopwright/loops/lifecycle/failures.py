@@ -48,6 +48,8 @@ Cause = Literal[
     "proposal",
     "target",
     "completion",
+    "unbuilt",
+    "base",
 ]
 SEVERITIES: Mapping[Sort, Severity] = {
     "build": Severity.HIGH,
@@ -158,17 +160,50 @@ def failed_checks(report: ChecksReported) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def sort_of_findings(findings: tuple[Finding, ...], checks: tuple[str, ...]) -> Sort:
+    """Return the sort of what a loop within reports: by the check that each finding is of; else its maker's."""
+    found = [sort for each in findings if (sort := _sort_of_finding(each, checks)) is not None]
+    return min(found, key=_ORDER.index, default="skill")
+
+
+def _sort_of_finding(finding: Finding, checks: tuple[str, ...]) -> Sort | None:
+    if finding.category == "tests":
+        return "tests"
+    if finding.category == "static":
+        return "lint"
+    name = finding.rule.rpartition(" ")[2]
+    return _SORTS[sort_of_check(name)] if finding.category == "checks" and name in checks else None
+
+
+def place_of(finding: Finding) -> tuple[str, int]:
+    """Return file and line: its own, or the first that the output of its check names."""
+    if finding.file:
+        return finding.file, finding.line
+    found = _PLACE.search(finding.evidence)
+    return (found["file"], int(found["line"])) if found else ("", 0)
+
+
+_PLACE = re.compile(r"(?m)(?:^|[\s\"(])(?P<file>[\w./-]+\.\w+)(?::|\", line )(?P<line>\d+)\b")
+
+
+def told_at_place(finding: Finding) -> str:
+    """Return the finding in a line, with the place that only its output names."""
+    file, line = ("", 0) if finding.file else place_of(finding)
+    return f"{file}:{line} - {told_with_cause(finding)}" if file else told_with_cause(finding)
+
+
 def captured(number: int, stage: Stage, sort: Sort, findings: tuple[Finding, ...]) -> Failure:
     """Message, trace, file and line of what failed, the worst first."""
     first = min(findings, key=lambda each: each.severity.rank, default=None)
     more = f" and {len(findings) - 1} more" if findings[1:] else ""
+    file, line = next((place for each in findings if (place := place_of(each))[0]), ("", 0))
     return Failure(
         number=number,
         stage=stage,
         sort=sort,
-        error=(told_with_cause(first) + more) if first else sort,
-        file=next((each.file for each in findings if each.file), ""),
-        line=next((each.line for each in findings if each.file), 0),
+        error=(told_at_place(first) + more) if first else sort,
+        file=file,
+        line=line,
         trace=first.evidence if first else "",
         findings=findings,
         mark=signature(sort, stage, findings),

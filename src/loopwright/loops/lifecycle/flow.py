@@ -29,7 +29,7 @@ from loopwright.loops.lifecycle.limits import ended_with
 from loopwright.loops.lifecycle.making import artifacts
 from loopwright.loops.lifecycle.matrix import checks_for
 from loopwright.loops.lifecycle.skills import PRIMARY, in_order
-from loopwright.loops.lifecycle.state import LifecycleState, Step, Transition, begun, skipped_in
+from loopwright.loops.lifecycle.state import LifecycleState, Step, Transition, Unbuilt, begun, skipped_in
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage, after
 from loopwright.loops.weighing import rejection
 
@@ -54,9 +54,22 @@ def onward(state: LifecycleState) -> LifecycleState:
         return begun(state, Step.WEIGH)
     if (verified := _verified(state)) is not None:
         return verified
+    if state.phase is Stage.IMPLEMENT and _is_unbuilt(state):
+        why = f"{state.current} changes no product code"
+        return blocked(state, "unbuilt", why, UNBUILT)
     state = replace(state, checked=state.tip)
     to = after(state.phase, more_capabilities=bool(state.remaining))
     return going(state, to, _why_left(state))
+
+
+def _is_unbuilt(state: LifecycleState) -> bool:
+    """Return whether a person is asked: one who skipped it knows, unless nothing was built at all."""
+    if state.builds or state.current in state.accepted:
+        return False
+    return "implement" not in skipped_in(state, Stage.IMPLEMENT) or not (state.built or state.remaining)
+
+
+UNBUILT = "Commit it on the branch and answer `resume`, say with `revise` what is to be built, or `accept` it as it is."
 
 
 def _verified(state: LifecycleState) -> LifecycleState | None:
@@ -240,13 +253,19 @@ def _capability_done(state: LifecycleState) -> LifecycleState:
     made = (*others, *((state.current, file) for file in state.files if file not in known))
     done = (*state.done, state.current)
     maker = replace(state.maker, over=True, commit=NO_COMMIT)
-    return replace(state, done=done, current="", files=(), made=made, reopened="", maker=maker)
+    unbuilt = tuple(each for each in state.unbuilt if each.capability != state.current)
+    if not state.builds:
+        why = next(
+            (f"skipped: {each.reason}" for each in state.skips if each.skill == "implement"), "accepted as it is"
+        )
+        unbuilt = (*unbuilt, Unbuilt(capability=state.current, why=why))
+    return replace(state, done=done, current="", files=(), made=made, reopened="", maker=maker, unbuilt=unbuilt)
 
 
 def _next_capability(state: LifecycleState) -> LifecycleState:
     """A system that names none is one itself."""
     current, *rest = state.remaining or (state.plan.system.name,)
-    return replace(state, current=current, remaining=tuple(rest))
+    return replace(state, current=current, remaining=tuple(rest), built_on=state.landed, builds=False)
 
 
 def _settled(state: LifecycleState) -> LifecycleState:

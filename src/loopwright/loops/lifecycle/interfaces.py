@@ -32,7 +32,7 @@ def _final(held: Data, state: LifecycleState) -> Data:
     """Keys of others stay as they are, and so does a version that somebody gave it."""
     provides = held.get("provides")
     own: Data = {
-        "capabilities": list(state.done),
+        "capabilities": list(state.built),
         "files": [visible(path) for path in state.paths[:_FILES]],
     }
     return {

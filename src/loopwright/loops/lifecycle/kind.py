@@ -84,7 +84,7 @@ KIND: Kind[LifecycleParams, LifecycleState] = Kind(
         roles={"skill": "skill", "diagnose": "debug-assist", "fix": "developer"},
         quiet=("look", "record", "examine", "tell", "land"),
         unsaid=("tell", "examine", "move"),
-        outcomes={"verified": "complete", "accepted": "complete", "escalated": "blocked"},
+        outcomes={"verified": "complete", "escalated": "blocked"},
     ),
     starts="loop init SYS",
     needs=Needs(roles=("skill", "developer", "reviewer", "creator"), gates=(*GATES, PROTECTED, UNTESTED)),

@@ -14,7 +14,7 @@ from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.loops.lifecycle.gate_rules import DELIVERABLES
 from loopwright.loops.lifecycle.skills import folder_of
 from loopwright.loops.lifecycle.state import LifecycleState
-from loopwright.loops.lifecycle.states import PER_CAPABILITY
+from loopwright.loops.lifecycle.states import Stage
 
 _NO_ARTIFACTS = (*DOCUMENTATION, DELIVERABLES, "**/*.lock")
 
@@ -54,12 +54,11 @@ def landed_before(state: LifecycleState) -> LandedBefore:
     if not state.done:
         return LandedBefore()
     own = tuple(file for name, file in state.made if name == state.current)
-    noticed = state.resumes_at in PER_CAPABILITY  # of the whole it is asked once its capabilities are made
     return LandedBefore(
         commit=state.landed,
         own=own,
         allow=state.course.released,
-        noticed=noticed,
+        noticed=state.resumes_at is not Stage.SHIP,  # there it is brought together with what the target changed
         began=state.plan.base if state.onto else NO_COMMIT,
         target=state.onto,
     )

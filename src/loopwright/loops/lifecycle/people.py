@@ -15,7 +15,7 @@ from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
 from loopwright.loops.lifecycle import gating
 from loopwright.loops.lifecycle.backwards import sent_back, set_back, taken_in
-from loopwright.loops.lifecycle.failures import seen_before
+from loopwright.loops.lifecycle.failures import seen_before, told_at_place
 from loopwright.loops.lifecycle.flow import NO_TARGET, blocked, missing_skills, moved, onward
 from loopwright.loops.lifecycle.limits import LifecycleAllowance, LifecycleLimits, grant
 from loopwright.loops.lifecycle.limits import moved as limits_moved
@@ -25,9 +25,11 @@ from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 _RESUME = Option(choice="resume", label="It is resolved: run again what blocked", prompt="resume: run it again")
 _CONTINUE = Option(choice="continue", label="Grant more retries")
+_BEGIN = Option(choice="continue", label="Begin all the same: what fails is fixed on the way")
 _HISTORY = Option(choice="history", label="Show what was tried")
 _REVISE = Option(choice="revise", label="Go on with new guidance")
 PUT_BACK = "Put the pull request back as it was and resume, or cancel the system."
+_ACCEPT = Option(choice="accept", label="Take it as it is, recorded as accepted")
 _CANCEL = Option(choice="cancel", label="Cancel the system")
 _TARGET = Option(
     choice="target", label="Name the deploy target", how='target --text "npm publish"', needs="the deploy target"
@@ -35,13 +37,16 @@ _TARGET = Option(
 _SKIP = Option(choice="skip", label="Skip deploy", how='skip --text "why"', needs="why")
 
 
+_NAMED = 5  # failures in a sentence
 _BY_RESUMING = 3  # of what is used up; what a person says is resolved is run once more all the same
 
 
 def escalation(state: LifecycleState) -> Escalation:
     told = state.blocked
     extra = (_TARGET, _SKIP) if told is not None and told.reason == NO_TARGET else ()
+    extra = (*extra, _ACCEPT) if told is not None and told.cause == "unbuilt" else extra
     granting = (_CONTINUE,) if state.failure is not None else ()
+    granting = (_BEGIN,) if told is not None and told.cause == "base" else granting
     return Escalation(
         question=f"{state.plan.system.name} is BLOCKED: {told.reason}. {told.ask}" if told else "",
         options=(*extra, _RESUME, *granting, _REVISE, _HISTORY, _CANCEL),
@@ -74,7 +79,15 @@ def answered(state: LifecycleState, event: Answered) -> LifecycleState:
             skip = SkillSkipped(skill="deploy", reason=event.text.strip(), by=event.by)
             return skipped(state, skip)
         case _:
+            if state.blocked is not None and state.blocked.cause == "base":  # it is tried again, and asked again if red
+                state = c.steered(state, preflighted=False)
             return _resumed(_with_room(state), rechecking=state.failure is not None)
+
+
+def accepted(state: LifecycleState) -> LifecycleState:
+    """Go on without what was not built; it ends as accepted."""
+    state = replace(c.steered(state, accepted=False), accepted=(*state.accepted, state.current))
+    return _resumed(state, rechecking=False)
 
 
 def continued(state: LifecycleState, event: Answered) -> LifecycleState:
@@ -161,6 +174,17 @@ def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
     ask = "Mend the checks in loop.toml, or what they need, then resume."
     state = c.steered(state, station=None)
     return blocked(state, "checks", outcome.note, ask)
+
+
+def red_base(state: LifecycleState) -> LifecycleState:
+    """A later state is not left before these checks pass: a person decides before anybody is paid."""
+    found = [told_at_place(each) for each in state.course.before[:_NAMED]]
+    more = len(state.course.before) - len(found)
+    told = "; ".join((*found, *((f"{more} more",) if more > 0 else ())))
+    why = f"{', '.join(state.course.red)} failed on the base, before anything was made: {told}"
+    return blocked(
+        state, "base", why, "Fix it on the base and start again, or answer `continue` to begin all the same."
+    )
 
 
 # --- skips, edits, limits -------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def body(state: LifecycleState) -> str:
         inline(plan.system.description, 2_000) or "_No description._",
         "",
         "### Capabilities",
-        *(f"- [{'x' if name in state.done else ' '}] {inline(name, 200)}" for name in _every(state)),
+        *(f"- [{'x' if name in state.built else ' '}] {inline(name, 200)}" for name in _every(state)),
         "",
         "### Evidence",
         f"- Verified tree: `{state.tree}`; checks: {', '.join(plan.checks) or 'none'}",

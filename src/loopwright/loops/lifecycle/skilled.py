@@ -21,7 +21,7 @@ from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Finding, S
 from loopwright.kernel.sightings import FilesExamined
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord
-from loopwright.loops.lifecycle.failures import Sort
+from loopwright.loops.lifecycle.failures import Sort, sort_of_findings
 from loopwright.loops.lifecycle.flow import blocked, failed, onward, skill_now
 from loopwright.loops.lifecycle.skills import JUDGES, SKILLS
 from loopwright.loops.lifecycle.state import FILES, Child, LifecycleState, Step, begun
@@ -120,6 +120,10 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
         touched = tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES]
         files = touched if state.phase in PER_CAPABILITY else state.files
         state = replace(state, tip=event.commit, files=files)
+    name = skill_now(state)
+    if SKILLS[name].puts_back and event.dropped:
+        told = f"{name} may not change {', '.join(event.dropped[:5])}: put back"
+        state = replace(state, remarks=(*state.remarks, told))
     if state.phase is Stage.SCAFFOLD:
         state = _scaffold_gate(state, event)
     return begun(state, Step.EXAMINE) if _leaves(state) else onward(_done(state))
@@ -175,11 +179,7 @@ def _made(state: LifecycleState, event: LoopEnded) -> LifecycleState:
         return onward(_done(state))
     why = outcome.note or outcome.ending.value
     found = tuple(map(identify, outcome.findings)) or (engine_finding("capability", f"It was not made: {why}"),)
-    return failed(state, _sort(found), found)
-
-
-def _sort(found: tuple[Finding, ...]) -> Sort:
-    return "tests" if any(each.category == "tests" for each in found) else "skill"
+    return failed(state, sort_of_findings(found, state.plan.checks), found)
 
 
 def _reviewed(state: LifecycleState, event: LoopEnded) -> LifecycleState:

@@ -19,6 +19,7 @@ class Skill:
     section: str = ""  # of that file, where several share it
     format: Format = "markdown"
     free: bool = False  # it may change more than its paper
+    puts_back: Literal["", "product", "code"] = ""  # what it may not change, as `Checkpoint` has it
     by_engine: bool = False  # it is what the engine does, and is logged as that
     needs: Literal["", "git", "deploy"] = ""  # what has to be there first
 
@@ -39,14 +40,14 @@ SKILLS = _of(
     Skill(name="scaffold", free=True),
     Skill(name="git-workflow", leaves="GIT.md", needs="git"),
     Skill(name="implement", free=True),
-    Skill(name="test-generation", free=True),
+    Skill(name="test-generation", free=True, puts_back="product"),
     Skill(name="code-verification", leaves="VERIFICATION.md"),
     Skill(name="debug-assist"),
     Skill(name="code-validation", leaves="VALIDATION.md"),
     Skill(name="integration-test", leaves="VALIDATION.md", section="Integration", free=True),
     Skill(name="security-audit", leaves="VALIDATION.md", section="Security"),
     Skill(name="perf-analysis", leaves="VALIDATION.md", section="Performance"),
-    Skill(name="document", leaves="README.md", free=True),
+    Skill(name="document", leaves="README.md", free=True, puts_back="code"),
     Skill(name="code-review", leaves="CODE-REVIEW.md"),
     Skill(name="refactor", leaves="REFACTORING.md", free=True),
     Skill(name="deploy", leaves="DEPLOY.md", needs="deploy"),

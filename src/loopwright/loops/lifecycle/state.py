@@ -123,6 +123,14 @@ class Skip:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unbuilt:
+    """A capability that went through its states without a change to product code."""
+
+    capability: str
+    why: str  # skipped, or taken as it is by a person
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transition:
     """A transition that is decided on and not yet made."""
 
@@ -172,6 +180,10 @@ class LifecycleState:
     files: tuple[str, ...] = ()  # that the present capability has touched
     made: tuple[tuple[str, str], ...] = ()  # one that is done, and a file that it touched first
     reopened: str = ""  # why the present one is done again
+    built_on: Commit = NO_COMMIT  # where the branch stood when the present one began
+    builds: bool = False  # it changes product code since then
+    unbuilt: tuple[Unbuilt, ...] = ()
+    accepted: tuple[str, ...] = ()  # capabilities that a person takes as they are, although they build nothing
     # --- the present phase
     skills: tuple[str, ...] = ()  # that are done in it
     skips: tuple[Skip, ...] = ()  # of all phases
@@ -229,6 +241,12 @@ class LifecycleState:
     @property
     def commit(self) -> Commit:
         return self.landed
+
+    @property
+    def built(self) -> tuple[str, ...]:
+        """The capabilities that are done and changed product code."""
+        without = {each.capability for each in self.unbuilt}
+        return tuple(name for name in self.done if name not in without)
 
     @property
     def piece(self) -> Piece | None:

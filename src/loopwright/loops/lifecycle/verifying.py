@@ -76,7 +76,8 @@ def _looked(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, ChangeExamined)
     state = replace(state, listed=state.tip, risks=event.risks, tree=event.tree, paths=event.paths, gone=event.gone)
     if state.phase in PER_CAPABILITY:
-        state = replace(state, files=tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES])
+        files = tuple(dict.fromkeys((*state.files, *event.fresh)))[:FILES]
+        state = replace(state, files=files, builds=bool(event.code) if state.built_on else state.builds)
     if is_to_be_reviewed(state):  # nobody is asked before that
         return onward(state)
     return onward(gating.opened(replace(state, looked=state.tip)))
