@@ -4,7 +4,7 @@ import asyncio
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import pytest
 
@@ -15,13 +15,14 @@ from loopwright.engine.driver import terms_of
 from loopwright.engine.fold import Fold
 from loopwright.engine.performing import perform
 from loopwright.engine.world import World
-from loopwright.kernel.actions import RunAgent
-from loopwright.kernel.events import AgentReported, Answer
+from loopwright.kernel.actions import Checkpoint, RunAgent
+from loopwright.kernel.events import AgentReported, Answer, Checkpointed
 from loopwright.kernel.model import AgentReport, Brief, Commit, Finding, Key, LoopId, Severity, Verdict
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from loopwright.ports.checks import Compared
 from loopwright.ports.workspace import Workspace
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.fakes import ScriptedAgent
+from loopwright.testing.fakes import ScriptedAgent, ScriptedVerdicts
 from tests.engine.worlds import Fakes
 from tests.repository import Repository
 
@@ -164,3 +165,32 @@ def test_the_agent_that_an_action_names_is_reserved_for_and_run() -> None:
     assert [terms_of(here, LoopId("a"))(each, Fold()) for each in (action, named)] == [0.5, 2.5]
     asyncio.run(perform(here, LoopId("l-1"), "tickets", named, "s-1"))
     assert (usual.runs, [(run.role, run.agent) for run in other.runs]) == ([], [("creator", "other")])
+
+
+@pytest.mark.parametrize(("puts_back", "left"), [("", "ab"), ("product", "a"), ("code", "b")])
+def test_what_a_step_may_not_change_is_as_it_was(
+    repo: Repository, puts_back: Literal["", "product", "code"], left: str
+) -> None:
+    for name in ("a.py", "b.py"):
+        repo.write(name, "old\n")
+    base = Commit(repo.commit("base"))
+    checks = ScriptedVerdicts(lambda _run: ())
+    checks.compared = Compared(product=("b.py", "new.py"), code=("a.py",), rest=("new.py",))
+    workspace = GitWorkspace(repo.path, env=os.environ)
+    here = replace(Fakes().world(), workspace=workspace, checks=checks)
+    action = Checkpoint(key=Key("record", 1), label="1", parent=base, base=base, workspace="w", puts_back=puts_back)
+
+    async def taken() -> Checkpointed:
+        folder = await workspace.prepare(LoopId("l-1"), "w", base, "s-0")
+        for name in ("a.py", "b.py", "new.py"):
+            (folder / name).write_text("new\n")
+        made = await perform(here, LoopId("l-1"), "lifecycle", action, "s-1")
+        assert isinstance(made, Checkpointed)
+        return made
+
+    made = asyncio.run(taken())
+    now = {name for name in ("a", "b") if repo.git("show", f"{made.commit}:{name}.py").strip() == "new"}
+    assert now == set(left)
+    assert ("new.py" in repo.git("ls-tree", "--name-only", made.commit)) == (not puts_back)
+    assert made.dropped == {"": (), "product": ("b.py", "new.py"), "code": ("a.py", "new.py")}[puts_back]
+    assert set(made.paths) == {f"{name}.py" for name in left} | (set() if puts_back else {"new.py"})

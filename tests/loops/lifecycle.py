@@ -130,14 +130,12 @@ def finding(issue: str, severity: Severity = Severity.HIGH, **facts: Any) -> Fin
     return identify(Finding(severity=severity, issue=issue, evidence="seen", **facts))
 
 
-EXAMINED = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("src/a.py",), code=("src/a.py",))
-
-
 def reports(*found: Finding, verdict: Verdict | None = None, summary: str = "", **extras: object) -> AgentReported:
     report = AgentReport(findings=found, verdict=verdict, summary=summary, extras=json.dumps(extras))
     return AgentReported(key=NO_KEY, report=report, role="skill")
 
 
+EXAMINED = ChangeExamined(key=NO_KEY, tree=Tree(""), paths=("src/a.py",), code=("src/a.py",))
 CANNOT = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED, summary="no network"), role="skill")
 ASKS = AgentReported(
     key=NO_KEY,
@@ -485,7 +483,6 @@ class World:
         return stop.outcome
 
     def waits_for(self) -> list[str]:
-        """The gates that it stands at."""
         assert self.state.course.station is Station.GATE, self.wants()
         return [each.gate for each in LIFECYCLE.decide(self.state) if isinstance(each, AwaitGate)]
 

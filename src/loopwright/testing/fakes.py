@@ -59,6 +59,7 @@ class ScriptedVerdicts:
     is_new_test: Callable[[str], bool] = lambda _path: False
     is_met: Callable[[ChecksRun, Demand], bool] = lambda _run, _demand: True
     was_met: Callable[[ChecksRun, Demand], bool] = lambda _run, _demand: False  # before the work on it starts
+    compared: Compared = Compared(code=("a.py",))
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
@@ -81,7 +82,7 @@ class ScriptedVerdicts:
         return self.is_new_test
 
     async def compare(self, before: Commit, after: Commit, trust: Trust) -> Compared:
-        return Compared(code=("a.py",))
+        return self.compared
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from loopwright.adapters.checks.node_links import links_around
 from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
-from loopwright.kernel.judges import is_source
+from loopwright.kernel.judges import is_source, is_text
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import Compared
@@ -64,7 +64,7 @@ class Outfit:
             return tuple(each.change.path for each in classed if each.kind in kinds)
 
         # A place that nobody knew as one for code may have some all the same, where nothing was built before.
-        product, other = of(FileClass.PRODUCT), of(FileClass.JUDGE)
+        product, other = tuple(path for path in of(FileClass.PRODUCT) if not is_text(path)), of(FileClass.JUDGE)
         made = (*product, *(path for path in other if is_source(path)))
         return Compared(
             product=product,
