@@ -30,9 +30,16 @@ result = {{ status = "done", summary = "{skill} done", references = ["README.md"
 )
 
 
+def green(folder: Path, scenario: str = GOOD + INIT) -> Sample:
+    made = Sample.create(folder, scenario=scenario)
+    made.repo.write("result.txt", "good")
+    made.repo.commit("What the check asks for")
+    return made
+
+
 @pytest.fixture
 def sample(tmp_path: Path) -> Sample:
-    made = Sample.create(tmp_path / "shop", scenario=GOOD + INIT)
+    made = green(tmp_path / "shop")
     assert made.loop("queue", "add", "Work Orders", "--capability", "take", "--capability", "list").code == 0
     return made
 
@@ -312,7 +319,7 @@ result = { status = "blocked", summary = "no network" }
 
 
 def test_an_edit_of_what_is_blocked_is_heard_before_it_goes_on(tmp_path: Path) -> None:
-    sample = Sample.create(tmp_path / "shop", scenario=GOOD + INIT + CANNOT)
+    sample = green(tmp_path / "shop", GOOD + INIT + CANNOT)
     assert sample.loop("queue", "add", "Work Orders").code == 0
     file = under_way(sample)
     sample.loop("resume", "--unattended")
@@ -337,3 +344,16 @@ def test_what_was_adopted_in_its_own_place_is_no_edit_and_is_replaced_with_the_f
     assert "may be edited" not in gone_on.err, gone_on.err
     assert json.loads(file.read_text())["branch"].startswith("feature/")
     assert file.read_text() == (file.parent / "systems" / "sys-002" / "loop-state.json").read_text()
+
+
+def test_a_red_base_is_asked_about_before_an_agent_is_paid(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "shop", scenario=GOOD + INIT)
+    assert sample.loop("queue", "add", "Work Orders").code == 0
+    made = answered(sample.loop("run", "--unattended", "--json"), code=4)
+    assert (made["outcome"], made["state"]) == ("blocked", "BLOCKED")
+    assert "entry-portal" not in sample.loop("log").out
+    assert answered(sample.loop("resume", "--unattended", "--json"), code=4)["state"] == "BLOCKED"
+    assert sample.loop("answer", "continue").code == 0
+    assert (
+        answered(sample.loop("run", "--unattended", "--json", "--max-transitions", "1"), code=5)["state"] == "SCAFFOLD"
+    )
