@@ -126,7 +126,7 @@ class WorkspaceSettings:
     setup: tuple[tuple[str, ...], ...] = key(
         several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'),
         "commands that install what the project needs; run"
-        " once for the same lock files, commands and copied files, and what they make is copied into every folder",
+        " once for the same lock files, commands and copied files, and what they make is laid into every folder",
         (),
     )
     copy: tuple[str, ...] = key(

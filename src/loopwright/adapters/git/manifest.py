@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.folders import make_readable
@@ -28,6 +28,7 @@ class Manifest:
     files: Files
     folders: frozenset[str]
     speaks: frozenset[str] = frozenset()
+    name: str = ""  # the digest of its text
 
     def is_special(self, path: str) -> bool:
         """Neither file nor link."""
@@ -38,12 +39,7 @@ class Manifest:
 
     @property
     def text(self) -> str:
-        """All of it; its digest names it."""
         return json.dumps([self.made_in, self.files, sorted(self.folders), sorted(self.speaks)])
-
-    @property
-    def name(self) -> str:
-        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
@@ -64,12 +60,17 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
         return True
 
     walk(folder, note)
-    return Manifest(
+    made = Manifest(
         made_in=str(folder),
         files=files,
         folders=frozenset(folders - parents_of(tracked)),
         speaks=frozenset(speaks),
     )
+    return replace(made, name=_name_of(made.text.encode("utf-8", "surrogateescape")))
+
+
+def _name_of(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
 
 
 def is_as_made(file: str, noted: tuple[list[int], str]) -> bool:
@@ -129,12 +130,14 @@ def parents_of(paths: frozenset[str] | Files) -> frozenset[str]:
 def read_manifest(file: Path) -> Manifest | None:
     """None when there is none that can be read: then all is made anew."""
     try:
-        made_in, files, folders, speaks = json.loads(file.read_text("utf-8", "surrogateescape"))
+        text = file.read_bytes()
+        made_in, files, folders, speaks = json.loads(text.decode("utf-8", "surrogateescape"))
         return Manifest(
             made_in=made_in,
             files={path: (noted[0], noted[1]) for path, noted in files.items()},
             folders=frozenset(folders),
             speaks=frozenset(speaks),
+            name=_name_of(text),
         )
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return None
