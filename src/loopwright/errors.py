@@ -124,6 +124,15 @@ class VcsFailed(PortError):
         super().__init__(f"`{command}` failed: {lines[-1] if lines else 'no message'}")
 
 
+class DependenciesChanged(PortError):
+    """A dependency folder that checkouts share was changed while a check ran: the run does not count."""
+
+    port = "workspace"
+
+    def __init__(self) -> None:
+        super().__init__("a dependency folder in .loop/prepared was changed while a check ran")
+
+
 class SetupFailed(PortError):
     """A command or file of `[workspace]` in loop.toml did not work."""
 

@@ -20,8 +20,8 @@ _QUESTION = "import json, sys; print(json.dumps([sys.version, sys.executable, sy
 
 
 @dataclass(frozen=True, slots=True)
-class Interpreter:
-    """A Python, and where it looks for modules outside of the project's own sources."""
+class ImportPath:
+    """The version of a Python, and where it looks for modules outside of the project's own sources."""
 
     version: str = ""
     folders: tuple[Path, ...] = ()
@@ -33,14 +33,14 @@ class Resolution:
 
     environ: Mapping[str, str]
     root: Path
-    _asked: dict[str, Interpreter] = field(default_factory=dict)
+    _asked: dict[str, ImportPath] = field(default_factory=dict)
 
     def programs(self, argv: tuple[str, ...]) -> dict[str, str]:
         """Each word of the command that names a program, with its place; files of the tree are left out."""
         pieces = dict.fromkeys(piece for word in argv for piece in (word, *PIECES.split(word)))
         return {piece: place for piece in pieces if (place := self._place(piece))}
 
-    def interpreters(self, argv: tuple[str, ...]) -> dict[str, Interpreter]:
+    def interpreters(self, argv: tuple[str, ...]) -> dict[str, ImportPath]:
         """Those that the command starts, by place; where it names none, that of the active environment."""
         started = dict.fromkeys(filter(None, map(self._python, self.programs(argv).values())))
         return {place: self._interpreter(place) for place in started or dict.fromkeys(self._active())}
@@ -68,12 +68,12 @@ class Resolution:
             if self.environ.get(name) and _is_program(python):
                 yield python
 
-    def _interpreter(self, place: str) -> Interpreter:
+    def _interpreter(self, place: str) -> ImportPath:
         if place not in self._asked:
             self._asked[place] = self._ask(place)
         return self._asked[place]
 
-    def _ask(self, place: str) -> Interpreter:
+    def _ask(self, place: str) -> ImportPath:
         try:
             said = subprocess.run(
                 (place, "-I", "-c", _QUESTION),
@@ -85,14 +85,14 @@ class Resolution:
                 check=False,
             ).stdout.decode("utf-8", "replace")
         except (OSError, subprocess.TimeoutExpired):
-            return Interpreter()  # the check itself reports what it cannot start
+            return ImportPath()  # the check itself reports what it cannot start
         try:
             version, executable, prefix, base, path = json.loads(said)
         except (ValueError, TypeError):
-            return Interpreter(said)
+            return ImportPath(said)
         own = [Path(os.path.realpath(each)) for each in (prefix, base)]
         folders = tuple(dict.fromkeys(Path(os.path.realpath(each)) for each in path if each))
-        return Interpreter(f"{version} {executable}", tuple(each for each in folders if self._is_installed(each, own)))
+        return ImportPath(f"{version} {executable}", tuple(each for each in folders if self._is_installed(each, own)))
 
     def _is_installed(self, folder: Path, prefixes: list[Path]) -> bool:
         """An editable installation adds sources of the project, which change as people work."""

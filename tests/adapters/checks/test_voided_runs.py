@@ -10,11 +10,10 @@ import pytest
 
 from loopwright.adapters.checks.execution import until_unchanged
 from loopwright.adapters.checks.judgement import Ran
-from loopwright.adapters.git.dependency_links import DependenciesChanged
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import NeedsPerson
+from loopwright.errors import DependenciesChanged, NeedsPerson
 from loopwright.kernel.model import Demand
 from tests.adapters.checks.projects import Project, project
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.git.dependency_links import DependenciesChanged
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.prepared import IsNamed
 from loopwright.adapters.git.verification import LaidCheckout, VerificationCheckouts
-from loopwright.errors import NeedsPerson
+from loopwright.errors import DependenciesChanged, NeedsPerson
 from loopwright.kernel.model import Commit
 from tests.adapters.git.scene import Scene
 from tests.repository import Repository
@@ -110,7 +109,7 @@ def test_entries_of_a_dependency_folder_are_links_and_what_a_run_adds_stays_in_i
 def test_without_link_every_checkout_gets_a_copy(based: tuple[Repository, Commit]) -> None:
     repo, base = based
     made = linked(repo, base, preparation(repo, link=False))
-    made.use(lambda laid: (laid.folder / DEPENDENCY).write_text("evil") and None)
+    made.use(write)
     assert ((made.shelf / DEPENDENCY).read_text(), made.is_link(DEPENDENCY)) == ("made", False)
 
 

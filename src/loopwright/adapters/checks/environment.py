@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
@@ -18,6 +20,8 @@ from loopwright.adapters.resolution import Resolution
 from loopwright.adapters.steps import StepWatch
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
+
+T = TypeVar("T")
 
 # The person's variables that a check sees; any other is named in `[checks.X] env`. What looks like a secret is not
 # among them, even where its family is.
@@ -54,6 +58,7 @@ USUAL_FAMILIES = (
 )
 # What could hand the check another repository or our own door, even if it is named.
 _NEVER = ("GIT_", "LOOP_")
+_TRIES = 3  # of a check whose environment changes while it runs
 # Different in every shell and of no weight for a result.
 _VOLATILE = ("_", "PWD", "OLDPWD", "SHLVL", "PYTEST_CURRENT_TEST")
 
@@ -155,6 +160,21 @@ class Digests:
                 f"check {check.name!r} was not run: {path} since the loop was taken up, and the check relies on it;"
                 " look at it, then go on with `loop resume` at a terminal"
             )
+
+
+class EnvironmentChanged(Exception):
+    """What a check imports or starts was changed while it ran."""
+
+
+async def in_one_environment(check: CheckSettings, make: Callable[[], Awaitable[T]]) -> T:
+    """Base and candidate run in the same environment: where it changes meanwhile, both run again."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(EnvironmentChanged):
+            return await make()
+    raise NeedsPerson(
+        f"check {check.name!r}: what it imports or starts changes while it runs; stop what changes it, then run"
+        " `loop resume`"
+    )
 
 
 def _tool(place: str) -> str:

@@ -27,10 +27,9 @@ from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
 from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
 from loopwright.adapters.files import join
-from loopwright.adapters.git.dependency_links import DependenciesChanged
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import CheckNotRunnable, NeedsPerson
+from loopwright.errors import CheckNotRunnable, DependenciesChanged, NeedsPerson
 from loopwright.ports.store import Store
 
 _TRIES = 3  # the second time on what is linked again, or copied; somebody else may have made it again meanwhile

@@ -39,10 +39,9 @@ class Outfit:
     protected: tuple[str, ...] = ()
 
     @property
-    def importable(self) -> str:
-        """A digest of what could make checks find a package elsewhere: what is installed for them, and links."""
-        found = (*sorted(self.digests.relied_on().items()), *links_around(self.root))
-        return hashlib.sha256(repr(found).encode()).hexdigest()
+    def package_links(self) -> str:
+        """A digest of the links by which checks could find a package of the project in another tree."""
+        return hashlib.sha256(repr(tuple(links_around(self.root))).encode()).hexdigest()
 
     def book(self, loop: LoopId) -> ReceiptBook:
         return ReceiptBook(self.store, loop)

@@ -30,13 +30,13 @@ async def packages_elsewhere(desk: Desk, specs: tuple[CheckSettings, ...], paths
 
 async def _origins(desk: Desk, specs: tuple[CheckSettings, ...]) -> Mapping[CheckSettings, Origins]:
     """As long as nothing else is installed or linked nobody is asked again: a checkout may be thousands of files."""
-    importable = desk.outfit.importable
+    links = desk.outfit.package_links
     keys = {
         spec: receipt_key(
             desk.seen.base,
             f"packages {spec.name}",
             spec.run,
-            f"{await desk.outfit.digests.of(spec)} {importable}",
+            f"{await desk.outfit.digests.of(spec)} {links}",
         )
         for spec in specs
     }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
 from loopwright.adapters.checks.drops import Drops, FilesOf, Whereabouts, of_the_rest
-from loopwright.adapters.checks.environment import Digests
+from loopwright.adapters.checks.environment import Digests, EnvironmentChanged, in_one_environment
 from loopwright.adapters.checks.execution import Bench
 from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady, written
 from loopwright.adapters.checks.judgement import (
@@ -39,7 +38,6 @@ from loopwright.adapters.checks.receipts import (
 )
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import NeedsPerson
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NOT_TOUCHED, NOTHING_YET, Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
@@ -48,12 +46,7 @@ from loopwright.ports.store import Store
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
-_TRIES = 3  # of a check whose environment changes while it runs
 _NOWHERE = Whereabouts(frozenset(), frozenset())
-
-
-class EnvironmentChanged(Exception):
-    """What a check imports or starts was changed while it ran."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,13 +91,7 @@ class Chain:
         return tuple(results.values())
 
     async def _result(self, spec: CheckSettings) -> CheckResult:
-        """Base and candidate run in the same environment: where it changes meanwhile, both run again."""
-        for _ in range(_TRIES):
-            with contextlib.suppress(EnvironmentChanged):
-                return await self._made(spec)
-        raise NeedsPerson(
-            f"check {spec.name!r}: what it imports or starts changes while it runs; stop what changes it, then resume"
-        )
+        return await in_one_environment(spec, lambda: self._made(spec))
 
     async def _made(self, spec: CheckSettings) -> CheckResult:
         environment = await self.digests.of(spec)

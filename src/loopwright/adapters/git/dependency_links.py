@@ -25,10 +25,6 @@ _CACHE = re.compile(r"(?:^|/)node_modules/\.(?:cache|vite|vite-temp)/")
 Stamps = dict[str, tuple[int, ...]]  # path: what a manifest notes of a file
 
 
-class DependenciesChanged(Exception):
-    """A dependency folder that checkouts share was changed while a check ran: the run does not count."""
-
-
 def is_cache(path: str) -> bool:
     """Whether a tool writes the file while it works: every checkout has a copy of its own."""
     return _CACHE.search(path) is not None

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.git.dependency_links import (
-    DependenciesChanged,
     LinkPlan,
     Stamps,
     are_as_made,
@@ -38,7 +37,7 @@ from loopwright.adapters.git.manifest import (
     take_manifest,
 )
 from loopwright.adapters.git.site import Ground
-from loopwright.errors import SetupFailed
+from loopwright.errors import DependenciesChanged, SetupFailed
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.visible import visible
 
