@@ -204,7 +204,7 @@ def task_options(command: F) -> F:
     about = click.option(
         "--about",
         type=click.Choice(("code", "text", "tests", "cleanup")),
-        default="",
+        callback=lambda _context, _option, value: value or "",
         help="What the task is about; unset, the reviewer says it.",
     )
     keeps = click.option(
