@@ -61,6 +61,7 @@ class ShowPolicy:
 
     asks: bool = False  # the maker is asked for a test once
     merges: bool = False  # it is on its way into the person's branch, where a person is asked
+    parts: tuple[str, ...] = ()  # of a whole made of parts: those that no test shows
 
 
 NOT_ASKED = ShowPolicy()
@@ -295,7 +296,7 @@ def _unshown(
         )
     if not (policy.asks and policy.merges and report.unshown == "gate"):
         return state, None
-    return _at(state, _unshown_gate(state, report, commit))
+    return _at(state, _unshown_gate(state, report, commit, policy.parts))
 
 
 def _ask_for_witness(report: ChecksReported) -> str:
@@ -307,8 +308,9 @@ def _ask_for_witness(report: ChecksReported) -> str:
     )
 
 
-def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateRecord:
+def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit, of_parts: tuple[str, ...]) -> GateRecord:
     """Bound to the tree, as `untested` is."""
+    what = f"these changes from the base: {_some(of_parts)}" if of_parts else "this change from the base"
     parts = "\0".join((UNSHOWN, report.lands or report.tree))
     reason = f'; the maker says: "{state.course.no_test}"' if state.course.no_test else ""
     return GateRecord(
@@ -316,7 +318,7 @@ def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> Ga
         evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
         commit=commit,
         tree=report.tree,
-        why=f"no test tells this change from the base{reason}",
+        why=f"no test tells {what}{reason}",
     )
 
 

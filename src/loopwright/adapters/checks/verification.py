@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
@@ -16,12 +17,14 @@ from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
+from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.trial_runs import TrialRuns
-from loopwright.adapters.checks.witnesses import WitnessSearch, candidates_of
+from loopwright.adapters.checks.witnesses import Shown, WitnessCandidates, WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.faults import engine_finding
@@ -278,10 +281,41 @@ class Verification:
         """Say how much the checks show of the change. Where its tests are still to be written, nobody asks."""
         if self.desk.run.trust.tests_to_come:
             return None
+        level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
+        found = await self._shown(ran, altered, also)
+        return Evidence(
+            level=Level.SHOWN if found.witnesses else level,
+            witnesses=found.witnesses,
+            altered_tests=altered.tests,
+            idle_tests=found.idle,
+        )
+
+    async def _shown(self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...]) -> Shown:
+        """Found once for the same trees and commands: what was seen then is seen again."""
+        desk, seen = self.desk, self.desk.seen
+        red_before = frozenset(each.name for each in also if each.red_before)
+        demands = tuple(each for each in desk.run.also if each.name in red_before)
+        commands = (*self.specs, *(CheckSettings(name=each.name, run=each.argv) for each in demands))
+        marks = " ".join([await desk.outfit.digests.of(spec) for spec in self.specs])
+        words = tuple(word for spec in commands for word in (spec.name, *spec.run))
+        key = receipt_key(seen.landing, f"witnesses {seen.start} {seen.judging}", words, marks)
+        if (held := await desk.book.text(key)) is not None:
+            with contextlib.suppress(DecodeError):  # it is only looked for again
+                return decode(Shown, held)
+        search = WitnessSearch(runs=TrialRuns(desk=desk, specs=self.specs))
+        found = await search.find(await self._candidates(ran, altered))
+        shown = await search.find_commands(demands) if demands else ()
+        if not found.witnesses and not shown:
+            shown = await search.find_by_exit_code(ran.judging)
+        found = replace(found, witnesses=(*found.witnesses, *shown))
+        await desk.book.keep_text(key, encode(found))
+        return found
+
+    async def _candidates(self, ran: Runs, altered: Alterations) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
         now = await self._outcomes(ran.landing or ran.judging)
         red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base))
-        candidates = {
+        return {
             name: candidates_of(
                 dict(before.get(name, ())),
                 dict((*before.get(name, ()), *outcomes)),
@@ -290,19 +324,6 @@ class Verification:
             )
             for name, outcomes in now.items()
         }
-        search = WitnessSearch(runs=TrialRuns(desk=self.desk, specs=self.specs))
-        found = await search.find(candidates)
-        level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
-        red_before = {each.name for each in also if each.red_before}
-        demands = tuple(each for each in self.desk.run.also if each.name in red_before)
-        commands = await search.find_commands(demands) if demands else ()
-        commands += () if found.witnesses or commands else await search.find_by_exit_code(ran.judging)
-        return Evidence(
-            level=Level.SHOWN if found.witnesses or commands else level,
-            witnesses=(*found.witnesses, *commands),
-            altered_tests=altered.tests,
-            idle_tests=found.idle,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ from loopwright.loops.feedback.ending import landed_or_left
 from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
 from loopwright.loops.feedback.state import (
     ENGINE,
+    EVIDENCE,
     LANDING,
     NO_CHANGE,
     NO_VERDICT,
@@ -202,7 +203,9 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     asks = state.plan.trust.asks_witness and about in ("", "code")
     policy = ShowPolicy(asks=asks, merges=state.plan.merge and bool(state.plan.target))
     state, said = weighed(before, event, before.commit, words, policy=policy)
-    may_be_last = event.claim is not None or (isinstance(said, Failed) and asks_for_witness(said.faults))
+    # The parent of a part grants its attempts one by one, and grants another for this.
+    is_asked = state.plan.lands and isinstance(said, Failed) and asks_for_witness(said.faults)
+    may_be_last = event.claim is not None or is_asked
     if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
         state, said = weighed(before, event, before.commit, words, is_last=True, policy=policy)
     if isinstance(said, Failed):
@@ -230,14 +233,16 @@ def _is_over(state: FeedbackState) -> bool:
 
 
 def _tests_passed(state: FeedbackState) -> FeedbackState:
-    ledger = record(state.ledger, TESTS, (), state.current.number)
+    ledger = record(record(state.ledger, TESTS, (), state.current.number), EVIDENCE, (), state.current.number)
     state = replace(state, ledger=ledger, current=replace(state.current, tests=Verdict.PASS, failures=()))
     return replace(state, test_failures=0, test_failures_before=state.test_failures)
 
 
 def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
     if asks_for_witness(failures):  # every test passed: no counter of failures moves
-        return _next_iteration(replace(state, current=replace(state.current, tests=Verdict.FAIL, failures=failures)))
+        ledger = record(state.ledger, EVIDENCE, failures, state.current.number)
+        current = replace(state.current, tests=Verdict.FAIL, failures=failures)
+        return _next_iteration(replace(state, ledger=ledger, current=current))
     ledger = record(state.ledger, TESTS, failures, state.current.number)
     current = replace(state.current, tests=Verdict.FAIL, failures=failures)
     return _next_iteration(replace(state, ledger=ledger, current=current, test_failures=state.test_failures + 1))

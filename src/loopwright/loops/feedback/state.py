@@ -20,6 +20,7 @@ from loopwright.loops.weighing import asks_for_witness, is_told_once
 REVIEW = "review"
 TESTS = "tests"
 LANDING = "landing"
+EVIDENCE = "evidence"  # that no test shows the change: no failure that a limit counts
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
 NO_CHANGE, NOTHING_CHANGED, NO_VERDICT = "no-change", "nothing-changed", "no-verdict"
 PROTECTED_FILE = "protected"  # the rule of a finding on one

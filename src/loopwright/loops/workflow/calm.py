@@ -32,6 +32,7 @@ def calmed(state: WorkflowState) -> WorkflowState:
         tests_of_agents=before.tests_of_agents,
         untested=before.untested,
         unnoticed=before.unnoticed,
+        evidence=before.evidence,
         told=before.told,
     )
     return replace(state, course=course, calm=None)

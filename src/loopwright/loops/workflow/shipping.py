@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import AgentFailed, Announced, ChecksReported
+from loopwright.kernel.evidence import Evidence, Level, lowest
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
-from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, ShowPolicy, rejection, weighed
 from loopwright.loops.workflow.calm import calmed
 from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import forbidden_in, remedied
@@ -25,7 +26,8 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     if broken := broken_rules(state, event):
         return stopped(remedied(state, faults_of(event)), Stopped.MUST_NOT, *broken)
     before = c.steered(replace(state, calm=state.course), told_untested=True)
-    state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True)
+    event, policy = _with_evidence_of_tasks(state, event), _show_policy(state)
+    state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True, policy=policy)
     if isinstance(said, Passed):
         met = tuple(each.name for each in event.also if each.passed)
         shown = tuple(each.name for each in event.also if each.red_before)
@@ -34,6 +36,33 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
         found = said.faults if isinstance(said, Failed) else (rejection(said.gate),)
         return advanced(c.entered(remedied(calmed(state), found), WorkflowPhase.EXECUTE))
     return c.at_the_gate(state)
+
+
+def _with_evidence_of_tasks(state: WorkflowState, event: ChecksReported) -> ChecksReported:
+    """The whole is shown as far as the least of its tasks is."""
+    seen = tuple(task.evidence for task in state.tasks if task.evidence is not None)
+    if event.evidence is None or not seen:
+        return event
+    whole = Evidence(
+        level=lowest(tuple(each.level for each in seen)),
+        witnesses=tuple(dict.fromkeys(one for each in (*seen, event.evidence) for one in each.witnesses)),
+        altered_tests=tuple(dict.fromkeys(one for each in (*seen, event.evidence) for one in each.altered_tests)),
+        idle_tests=tuple(dict.fromkeys(one for each in seen for one in each.idle_tests)),
+    )
+    return replace(event, evidence=whole)
+
+
+def _show_policy(state: WorkflowState) -> ShowPolicy:
+    unshown = tuple(
+        task.id
+        for task in state.tasks
+        if task.evidence is not None and task.evidence.level is Level.GUARDED and task.plan.about in ("", "code")
+    )
+    return ShowPolicy(
+        asks=state.plan.trust.asks_witness and bool(unshown),
+        merges=state.plan.merge and bool(state.plan.target),
+        parts=unshown,
+    )
 
 
 def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowState:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Literal
 
 from loopwright.kernel.changing import replace
+from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Demand, Finding, Key, LoopId, Verdict
 from loopwright.kernel.trust import Trust
@@ -153,6 +154,7 @@ class WorkTask:
     as_it_is: bool = False  # nothing was made for it: what is there is checked
     untested: bool = False  # a person took it although no test notices it
     written: tuple[str, ...] = ()  # tests of its commit that agents wrote
+    evidence: Evidence | None = None  # how much the checks show of what landed for it
     instead: int | None = None  # the task that brings its change in
 
     @property
