@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Judge(StrEnum):
@@ -166,6 +167,7 @@ _BY_NAME, _BY_TOP_NAME = _compiled(_NAMES), _compiled(_AT_THE_TOP)
 _BY_FOLDER = _compiled(_FOLDERS)
 
 
+@lru_cache(maxsize=1 << 16)  # several steps of a verification ask for every path of the tree
 def judge_by_name(path: str) -> Judge | None:
     """Why this path is never an agent's to change freely; None where its name says nothing."""
     *folders, name = path.lower().split("/")

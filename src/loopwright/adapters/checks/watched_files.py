@@ -58,29 +58,28 @@ def would_steer(path: str) -> bool:
 
 def stamped(checkout: Path, files: frozenset[str]) -> Stamps:
     """These files as they are now, and beside and above them whatever steers a runner."""
-    folders = {folder for file in files for folder in _above(file)}
-    steering = {path for folder in folders for path in _steering(checkout, folder)}
-    return {path: stamp for path in files | steering if (stamp := _stamp(checkout / path)) is not None}
+    steering = {path for folder in _above(files) for path in _steering(checkout, folder)}
+    return {path: stamp for path in files | steering if (stamp := _stamp(f"{checkout}/{path}")) is not None}
 
 
 def touched(before: Stamps, after: Stamps) -> tuple[str, ...]:
     return tuple(sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path)))
 
 
-def _above(file: str) -> Iterator[str]:
-    folder = posixpath.dirname(file)
-    while folder:
-        yield folder
-        folder = posixpath.dirname(folder)
-    yield ""
+def _above(files: frozenset[str]) -> set[str]:
+    """Return the folders that these files lie in, and all folders above them."""
+    found = {""} if files else set[str]()
+    for file in files:
+        folder = file.rpartition("/")[0]
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 def _steering(checkout: Path, folder: str) -> Iterator[str]:
-    try:
-        names = [entry.name for entry in (checkout / folder).iterdir()]
-    except OSError:  # the candidate has no such folder
-        return
-    yield from (path for name in names if is_check_configuration(path := posixpath.join(folder, name)))
+    paths = (posixpath.join(folder, name) for name in _names_in(checkout / folder))
+    yield from filter(is_check_configuration, paths)
 
 
 def is_planted(checkout: Path, path: str, tested: int, is_judging: Callable[[str], bool]) -> bool:
@@ -92,13 +91,13 @@ def is_planted(checkout: Path, path: str, tested: int, is_judging: Callable[[str
         return True
     if not tested or not (would_steer(path) or is_judging(path)):
         return False
-    found = _stamp(checkout / path)
+    found = _stamp(f"{checkout}/{path}")
     return found is not None and found[1] >= tested - _TICK
 
 
-def _stamp(file: Path) -> tuple[int, int] | None:
+def _stamp(file: str) -> tuple[int, int] | None:
     try:
-        found = file.lstat()
+        found = os.lstat(file)
     except OSError:
         return None
     return (found.st_ino, found.st_ctime_ns)

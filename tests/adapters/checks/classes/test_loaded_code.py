@@ -1,8 +1,14 @@
 """Folders that are named like texts or examples: what is loaded from them is product, all else stays what it was."""
 
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
 import pytest
 
-from tests.adapters.checks.classes.held import classes
+from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.kernel.model import Commit, Tree
+from tests.adapters.checks.classes.held import BASE, Held, classes
 from tests.adapters.checks.classes.test_cheats import PYTEST
 
 CODE = "def add(a, b):\n    return a + b\n"
@@ -105,3 +111,23 @@ def test_what_the_change_itself_loads_from_a_new_folder_of_samples_is_product() 
 )
 def test_a_new_folder_of_samples_takes_no_name_of_tests(path: str, base: dict[str, str], kind: str) -> None:
     assert kind_of(path, base) == kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedReads(Held):
+    asked: list[str] = field(default_factory=list)
+
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
+        self.asked.extend(paths)
+        return {path: self.base[path] for path in paths if path in self.base}
+
+
+def test_what_loads_code_is_read_once_for_a_base_however_its_tests_become_known() -> None:
+    base = {"calc/__init__.py": CODE, "website/sums.py": "", "tests/test_a.py": "import website.sums\n"}
+    source = CountedReads(base=base, candidate=base)
+    first = Classifier(source=source, commands=(PYTEST,))
+    found = [
+        asyncio.run(each.layout(BASE)) for each in (first, replace(first, yielding=frozenset({"tests/test_a.py"})))
+    ]
+    assert [each.is_product("website/sums.py") for each in found] == [True, True]
+    assert source.asked.count("website/sums.py") == 1

@@ -5,7 +5,7 @@ The whole text is replaced: what is left of a file could still be run by a langu
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from posixpath import basename, splitext
 
 ON_PURPOSE = "broken on purpose"  # stands in whatever tells of such a text
 _BRACKETS = f")]}} {ON_PURPOSE} {{[(\n".encode()
@@ -40,8 +40,8 @@ _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # nothing of them is there when t
 
 def language(path: str) -> str:
     """Which language's program the file is a part of; empty: none that we could break."""
-    name = PurePosixPath(path).name.lower()
-    return "" if name.endswith(_DECLARATIONS) else _LANGUAGES.get(PurePosixPath(name).suffix, "")
+    name = basename(path).lower()
+    return "" if name.endswith(_DECLARATIONS) else _LANGUAGES.get(splitext(name)[1], "")
 
 
 def unparsable(paths: tuple[str, ...]) -> dict[str, bytes]:

@@ -69,6 +69,7 @@ class Classifier:
     yielding: frozenset[str] = frozenset()  # files that tests of the base were collected from
     # What a base says, with which words of a person: it never changes, and is asked for by every verification.
     known: dict[tuple[object, ...], Steering] = field(default_factory=dict, compare=False, repr=False)
+    loaded: dict[tuple[object, ...], Layout] = field(default_factory=dict, compare=False, repr=False)
 
     async def classify(self, trust: Commit, commit: Commit) -> tuple[Classed, ...]:
         """What `commit` changed against the base of trust, each path with its class."""
@@ -90,14 +91,16 @@ class Classifier:
         if terms not in self.known:
             if len(self.known) >= _MOST_KNOWN:
                 self.known.clear()
-            self.known[terms] = await self._search(trust).found(await self.source.paths(trust))
+            search = SteeringSearch(
+                source=self.source,
+                base=trust,
+                given=Layout(product=self.product, tests=self.tests, protected=self.protected),
+                commands=self.commands,
+                yielding=self.yielding,
+                loaded=self.loaded,
+            )
+            self.known[terms] = await search.found(await self.source.paths(trust))
         return self.known[terms]
-
-    def _search(self, trust: Commit) -> SteeringSearch:
-        given = Layout(product=self.product, tests=self.tests, protected=self.protected)
-        return SteeringSearch(
-            source=self.source, base=trust, given=given, commands=self.commands, yielding=self.yielding
-        )
 
     async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
         """Whether a path would be a test if it were added: what its name and place say."""

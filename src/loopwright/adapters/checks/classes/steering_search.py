@@ -111,6 +111,8 @@ class SteeringSearch:
     given: Layout  # what a person wrote
     commands: tuple[Command, ...]
     yielding: frozenset[str]  # as the runners name them
+    # The layout with loaded code, by base and layout without it: tens of megabytes are read to find it.
+    loaded: dict[tuple[object, ...], Layout] = field(default_factory=dict)
 
     async def found(self, paths: tuple[str, ...]) -> Steering:
         """The layout is what a person wrote, or what is detected; and tests that only a configuration tells."""
@@ -121,7 +123,7 @@ class SteeringSearch:
         told = Configured.of(self.commands, named, texts, discoveries(self.commands, texts), yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
-        known = await with_loaded(self.source, self.base, known, paths, texts.values())
+        known = await self._with_loaded(known, paths, texts)
         if known != layout:
             texts, named = await self._steering(paths, known, links)
         named = await self._with_alone(named, paths)
@@ -138,6 +140,13 @@ class SteeringSearch:
             links=links,
             linked={**links.judges(), **{links.names[name]: name for name in named.files if name in links.names}},
         )
+
+    async def _with_loaded(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
+        key = (self.base, layout, *texts.values())
+        if key not in self.loaded:
+            self.loaded.clear()  # a loop has one base
+            self.loaded[key] = await with_loaded(self.source, self.base, layout, paths, texts.values())
+        return self.loaded[key]
 
     async def _with_linked(self, layout: Layout, paths: tuple[str, ...], links: Links) -> Layout:
         """What links of tests lead to is theirs, wherever it lies."""
