@@ -70,11 +70,13 @@ class LaidFolder:
 
 @dataclass(slots=True)
 class PlainCheckouts:
-    """Checkouts and reads with plain git. `laid` remembers every commit that was laid."""
+    """Checkouts and reads with plain git. `laid` remembers every commit that was laid, `beside` how many checkouts were
+    open then."""
 
     repository: Repository
     place: Path
     laid: list[Commit] = field(default_factory=list)
+    beside: list[int] = field(default_factory=list)
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         return self._changes(base, commit)
@@ -124,6 +126,7 @@ class PlainCheckouts:
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidFolder]:
         folder = self.place / f"checkout-{len(self.laid)}"
         self.laid.append(commit)
+        self.beside.append(len(list(self.place.glob("checkout-*"))))
         folder.mkdir(parents=True)
         self._unpack(tree, folder)
         try:

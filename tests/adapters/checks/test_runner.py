@@ -37,6 +37,21 @@ def test_a_passing_check_counts_its_tests_and_leaves_a_receipt(tmp_path: Path) -
     asyncio.run(story())
 
 
+def test_the_checkout_of_a_run_is_free_before_the_change_is_broken_on_purpose(tmp_path: Path) -> None:
+    async def story() -> None:
+        test = (
+            "import unittest\nimport a\n\n\nclass One(unittest.TestCase):\n    def test_one(self):\n        a.one()\n"
+        )
+        files = {"a.py": "def one():\n    return 1\n", "tests/__init__.py": "", "tests/test_a.py": test}
+        made = project(tmp_path, files, [UNITTEST])
+        report = await made.report(made.candidate({"a.py": "def one():\n    return 2\n"}))
+        assert report.canary is not None
+        assert report.canary.said == "noticed"
+        assert made.checkouts.beside[-1] == 0
+
+    asyncio.run(story())
+
+
 def test_a_failing_test_is_a_finding_with_its_id_place_and_text(tmp_path: Path) -> None:
     async def story() -> None:
         made = project(tmp_path, {"tests/test_a.py": GOOD}, [PYTEST])

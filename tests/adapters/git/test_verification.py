@@ -124,6 +124,7 @@ def test_what_a_run_leaves_behind_is_gone_at_the_next(based: tuple[Repository, s
     seen: list[str] = []
     assert look(pool, base, base, do=lambda folder: seen.extend(p.name for p in folder.iterdir())) == (before, tree)
     assert sorted(seen) == [".git", "README.md", "src.py", "tests"]
+    del pool
     assert list((repo.path / ".loop" / "verify").iterdir()) == [repo.path / ".loop" / "verify" / "pytest.ini"]
     assert [path.name for path in (repo.path / ".loop" / "git" / "verify").iterdir()] == ["lock"]
 
@@ -142,13 +143,62 @@ def test_a_folder_in_which_somebody_still_writes_is_left_for_the_next_run(
     def left() -> list[str]:
         return [each.name for each in (repo.path / busy).iterdir() if len(each.name) == 32]
 
-    pool, seen = checkouts(repo), list[str]()
+    seen = list[str]()
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(run_folders, "remove", remove_unless_busy)
-        look(pool, base, base, do=lambda folder: seen.append(folder.name))
+        look(checkouts(repo), base, base, do=lambda folder: seen.append(folder.name))
         assert left() == seen
-    look(pool, base, base)
+    look(checkouts(repo), base, base)
     assert left() == []
+
+
+def test_files_that_no_run_altered_are_not_written_again(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("src.py", "changed\n")
+    commit = repo.commit("Change")
+    pool, seen = checkouts(repo), list[tuple[int, int]]()
+
+    def work(folder: Path) -> None:
+        seen.append(((folder / "README.md").stat().st_ino, (folder / "src.py").stat().st_ino))
+        (folder / "left.txt").write_text("x")
+
+    before, _ = look(pool, base, base, do=work)
+    after, _ = look(pool, commit, base, do=work)
+    assert after == {**before, "src.py": "changed\n"}
+    assert seen[0][0] == seen[1][0]
+    assert seen[0][1] != seen[1][1]
+
+
+def write_and_set_back(folder: Path) -> None:
+    file = folder / "src.py"
+    found = file.stat()
+    file.write_text("evil\n")
+    os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def put_link_in_front(folder: Path) -> None:
+    (folder / "tests").rename(folder.parent / "moved")
+    (folder / "tests").symlink_to(folder.parent / "moved")
+
+
+def link_from_elsewhere(folder: Path) -> None:
+    (folder.parent / "other").hardlink_to(folder / "src.py")
+
+
+@pytest.mark.parametrize("bend", [write_and_set_back, put_link_in_front, link_from_elsewhere])
+def test_a_folder_in_which_a_file_was_altered_serves_no_other_run(
+    based: tuple[Repository, str], bend: Callable[[Path], None]
+) -> None:
+    repo, base = based
+    pool, seen = checkouts(repo), list[str]()
+
+    def write_through_link(folder: Path) -> None:
+        (folder.parent / "other").write_text("evil\n")
+        seen.append((folder / "src.py").read_text())
+
+    before, _ = look(pool, base, base, do=bend)
+    assert look(pool, base, base, do=write_through_link)[0] == before
+    assert seen == ["base\n"]
 
 
 def test_every_run_has_a_folder_of_a_name_nobody_knows_before(based: tuple[Repository, str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of
 from loopwright.adapters.checks.classes.steering_search import Steering
@@ -56,14 +56,19 @@ class Desk:
         drops: Drops | None = None,
         whole: tuple[CheckSettings, ...] = (),
     ) -> tuple[CheckResult, ...]:
-        """Independent chains run side by side, each on a checkout of its own. `whole`: `specs` run a part of these."""
+        """Independent chains run side by side, each on a checkout of its own, which the next runs may have.
+
+        `whole`: `specs` run a part of these.
+        """
         changes, drops = changes_of(self.seen.classed), drops or self.drops
         by_name = {spec.name: spec for spec in whole}
-        runs = [self._chain(each, tree, drops, by_name).results(changes) for each in chains(specs)]
-        found = {result.name: result for results in await side_by_side(runs) for result in results}
+        async with AsyncExitStack() as stack:
+            desk = replace(self, stack=stack)
+            runs = [desk.chain(each, tree, drops, by_name).results(changes) for each in chains(specs)]
+            found = {result.name: result for results in await side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)
 
-    def _chain(
+    def chain(
         self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops, whole: Mapping[str, CheckSettings]
     ) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
@@ -101,16 +102,17 @@ class _Laboratory:
 
     async def _try(self, where: Place, tree: Tree, spec: CheckSettings, edits: Mapping[str, bytes]) -> Noticed:
         commit = self.desk.run.base if where == "base" else self.desk.run.commit
-        bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, commit)
-
-        async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-            return await bench.run(spec, pace=pace)
-
         result = self._result(where, spec.name)
         before = await self._green(where, result)
         paths = frozenset(await self.desk.outfit.source.paths(self._tree(where)))
         seconds = result.seconds if result else 0.0
-        return await tried(spec, start, before, seconds=seconds, broken=tuple(edits), paths=paths)
+        async with AsyncExitStack() as stack:
+            bench = replace(self.desk, stack=stack).bench((*predecessors(spec, self.specs), spec), tree, commit)
+
+            async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+                return await bench.run(spec, pace=pace)
+
+            return await tried(spec, start, before, seconds=seconds, broken=tuple(edits), paths=paths)
 
     def _answers(self, where: Place, name: str) -> bool:
         result = self._result(where, name)

@@ -1,7 +1,7 @@
 """Whether what lies in a folder is the tree it was laid from, by its own bytes.
 
 Git believes an object that was overwritten in its store, and so would whoever believes git: here every tree object and
-every file is hashed anew.
+every file is hashed. A file that was hashed before and whose stat has not changed since is not read again.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-from loopwright.adapters.git.file_copies import for_all
 from loopwright.adapters.git.laying import place_of, submodules_of
+from loopwright.adapters.git.manifest import stat_of
 from loopwright.adapters.git.program import Git, path_of, readable
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.errors import Forbidden
@@ -22,6 +23,7 @@ from loopwright.kernel.model import Tree
 from loopwright.kernel.visible import visible
 
 _LINK, _PROGRAM, _SUBMODULE, _FOLDER = "120000", "100755", "160000", "040000"
+_NOTHING: Mapping[LaidEntry, list[int]] = MappingProxyType({})
 
 
 class LaidEntry(NamedTuple):
@@ -30,9 +32,15 @@ class LaidEntry(NamedTuple):
     path: str
 
 
-def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree) -> None:
-    """Raises `Forbidden` naming the first file that is not what the tree, or a submodule in it, says."""
-    _refuse_other(ground.inside(place, hold), place.folder, tree, ground.object_format)
+Hashed = Mapping[LaidEntry, list[int]]  # what was found to be there, with its stat before it was read
+
+
+def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree, known: Hashed = _NOTHING) -> Hashed:
+    """Return what lies there. Raises `Forbidden` naming the first file that is not what the tree says.
+
+    The files of submodules are looked at as well, and are not part of the answer.
+    """
+    hashed = _refuse_other(ground.inside(place, hold), place.folder, tree, ground.object_format, known)
     for each in submodules_of(ground, tree):
         if each.origin is not None:
             inner, git = place_of(place, each.path), ground.inside(place_of(place, each.path), hold, each.origin)
@@ -40,29 +48,39 @@ def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree) -> N
             within = Tree(git.line("rev-parse", "--verify", f"{each.commit}^{{tree}}"))
             converting = ground.inside(inner, hold, each.origin, each.commit)
             _refuse_other(converting, inner.folder, within, ground.object_format)
+    return hashed
 
 
 def altered_of(ground: Ground, place: Place, hold: int, tree: Tree, paths: frozenset[str]) -> frozenset[str]:
     """Of these files of the tree those that hold something else, or are gone."""
     git = ground.inside(place, hold)
     other = (entry for entry in _entries(git, tree) if entry.path in paths)
-    lying = (entry for entry in other if not _lies_there(place.folder, entry, ground.object_format))
+    lying = (entry for entry in other if not _lies_there(f"{place.folder}/{entry.path}", entry, ground.object_format))
     return frozenset(entry.path for entry in lying if not _is_converted(git, place.folder, entry))
 
 
-def _refuse_other(git: Git, folder: Path, tree: Tree, algorithm: str) -> None:
+def _refuse_other(git: Git, folder: Path, tree: Tree, algorithm: str, known: Hashed = _NOTHING) -> Hashed:
     entries = list(_entries(git, tree))
     _refuse_altered(git, "tree", [tree, *(entry.object for entry in entries if entry.mode == _FOLDER)], algorithm)
-    other: list[LaidEntry] = []
-
-    def look(entry: LaidEntry) -> None:
-        if not _lies_there(folder, entry, algorithm):
-            other.append(entry)
-
-    for_all(look, [entry for entry in entries if entry.mode not in (_SUBMODULE, _FOLDER)])
-    for entry in sorted(other, key=lambda entry: entry.path):
-        if not _is_converted(git, folder, entry):
+    hashed: dict[LaidEntry, list[int]] = {}
+    for entry in entries:
+        if entry.mode in (_SUBMODULE, _FOLDER):
+            continue
+        file = f"{folder}/{entry.path}"
+        found = _stat(file)
+        is_known = found is not None and known.get(entry) == found
+        if not is_known and not _lies_there(file, entry, algorithm) and not _is_converted(git, folder, entry):
             raise _altered(f"{visible(entry.path)} does not hash to what the tree says", tree, entry.object)
+        if found is not None:
+            hashed[entry] = found
+    return hashed
+
+
+def _stat(file: str) -> list[int] | None:
+    try:
+        return stat_of(file)
+    except OSError:
+        return None
 
 
 def _entries(git: Git, tree: Tree) -> Iterator[LaidEntry]:
@@ -85,19 +103,24 @@ def _refuse_altered(git: Git, kind: str, names: Sequence[str], algorithm: str) -
         start = end + size + 2
 
 
-def _lies_there(folder: Path, entry: LaidEntry, algorithm: str) -> bool:
-    file = folder / entry.path
+def _lies_there(file: str, entry: LaidEntry, algorithm: str) -> bool:
     try:
-        mode = file.lstat().st_mode
+        mode = os.lstat(file).st_mode
         if entry.mode == _LINK:
             content = os.fsencode(os.readlink(file))  # noqa: PTH115 a Path drops the "." of "./a"
         elif stat.S_ISREG(mode) and bool(mode & stat.S_IXUSR) == (entry.mode == _PROGRAM):
-            content = file.read_bytes()
+            content = _bytes(file)
         else:
             return False
     except OSError:
         return False
     return _hashed("blob", content, algorithm) == entry.object
+
+
+def _bytes(file: str) -> bytes:
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb", buffering=0) as source:
+        return source.readall()
 
 
 def _is_converted(git: Git, folder: Path, entry: LaidEntry) -> bool:

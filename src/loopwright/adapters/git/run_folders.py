@@ -1,8 +1,9 @@
 """Folders of single runs: each under a name nobody can guess, gone when the run is over or its process is dead.
 
-What setup made may be tens of thousands of files. So the folder of a run that is over is kept as long as the process
-lives: the next run gets it under a new name, emptied of all but those copies that are, by the stat noted when they were
-made, as they were then. Nobody sets the time of a file's last change, and what was noted is in memory alone.
+To write thousands of files, and to remove them, costs more than many a check. So the folder of a run that is over is
+kept as long as the process lives: the next run gets it under a new name, emptied of all but the files that were laid or
+copied there and are, by the stat noted then, as they were. Nobody sets the time of a file's last change, and what was
+noted is in memory alone. A folder in which one of them was altered serves no other run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.git.folders import is_folder, locked, open_lock, remove, try_lock
+from loopwright.adapters.git.laid_tree import Hashed, LaidEntry
 from loopwright.adapters.git.manifest import parents_of, stat_of, walk
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.steps import lock_of
@@ -34,6 +36,11 @@ class RunFolder:
     place: Place
     hold: int
     copies: Noted = field(default_factory=dict)  # what is there of what setup made
+    laid: dict[LaidEntry, list[int]] = field(default_factory=dict)  # and of a tree without submodules
+
+    def note_laid(self, hashed: Hashed) -> None:
+        self.laid.clear()
+        self.laid.update(hashed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,7 @@ class RunFolders:
     _over: dict[str, list[tuple[Ground, RunFolder]]] = field(default_factory=dict)  # by the list of what setup made
 
     def begin(self, ground: Ground, made: str = "") -> RunFolder:
-        """A new folder, with copies of what setup made if one is left that has them."""
+        """A new folder, with copies of what setup made, and files of a tree, if one is left that has them."""
         new = _begun(ground)
         try:
             _, old = self._over.get(made, []).pop()
@@ -50,18 +57,19 @@ class RunFolders:
             return new
         try:
             old.place.folder.rename(new.place.folder)
-            is_sound = _emptied(str(new.place.folder), old.copies)
+            is_sound = _emptied(str(new.place.folder), old.copies | {each.path: at for each, at in old.laid.items()})
+            old.place.index.rename(new.place.index)
         except OSError:
             is_sound = False
         end(ground, old)
         if is_sound:
-            return RunFolder(new.place, new.hold, old.copies)
+            return RunFolder(new.place, new.hold, old.copies, old.laid)
         end(ground, new)
         return self.begin(ground, made)
 
     def end(self, ground: Ground, folder: RunFolder, made: str = "") -> None:
-        """The run is over. With the name of a list its copies may serve another one."""
-        if made and folder.copies and sum(map(len, self._over.values())) < _MOST:
+        """The run is over. What lies there may serve another one that has the same list."""
+        if folder.laid and sum(map(len, self._over.values())) < _MOST:
             self._over.setdefault(made, []).append((ground, folder))
         else:
             end(ground, folder)

@@ -1,8 +1,7 @@
 """Checkouts for checks, which no agent ever enters.
 
 Each run gets a folder of its own in `.loop/verify`, under a name nobody can guess: the files of exactly one tree,
-composed of what is judged and what may judge, each hashed against it; and what setup made, as links or copies. It is
-removed afterwards.
+composed of what is judged and what may judge, each hashed against it; and what setup made, as links or copies.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from types import MappingProxyType
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.laid_tree import altered_of, refuse_what_is_not
-from loopwright.adapters.git.laying import lay, tracked
+from loopwright.adapters.git.laying import lay, submodules_of, tracked
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.overlay import composed, setup_inputs, setup_key
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
@@ -180,7 +179,12 @@ def fill(ground: Ground, folder: RunFolder, plan: CheckoutPlan, prepared: Prepar
     if prepared is not None:
         laid = tracked(ground, folder.place)
         note_copies(folder, prepared.lay_into(folder.place.folder, laid, folder.copies))
-    refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
+    _refuse_other(ground, folder, plan.tree)
+
+
+def _refuse_other(ground: Ground, folder: RunFolder, tree: Tree) -> None:
+    hashed = refuse_what_is_not(ground, folder.place, folder.hold, tree, folder.laid)
+    folder.note_laid({} if submodules_of(ground, tree) else hashed)
 
 
 def lay_out(ground: Ground, folder: RunFolder, tree: Tree, commit: Commit) -> None:
@@ -195,7 +199,7 @@ def restored(ground: Ground, folder: RunFolder, plan: CheckoutPlan, is_planted: 
     for path in git.names("ls-files", "-z", "--others"):
         if is_planted(path):
             remove(folder.place.folder / path)
-    refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
+    _refuse_other(ground, folder, plan.tree)
 
 
 def made_in(ground: Ground, folder: RunFolder) -> MadeFolder:
