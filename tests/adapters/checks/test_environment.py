@@ -297,16 +297,60 @@ def test_what_the_base_compiled_serves_candidates_until_somebody_touches_it(tmp_
         (fresh / checkout.relative_to("/")).mkdir(parents=True)
         (fresh / "a.pyc").write_text("made")
         name = await kept.keep("test", fresh, checkout)
-        found = await kept.made_before("test")
+        found = await kept.made_before("test", checkout)
         assert found == (tmp_path / "kept" / "test" / "files", name)
         assert [path.name for path in found[0].rglob("*.pyc")] == ["a.pyc"]
-        assert not list(found[0].rglob("checkout"))
-        assert await Bytecode(tmp_path / "kept", is_named).made_before("test") is None
+        assert await Bytecode(tmp_path / "kept", is_named).made_before("test", checkout) is None
         assert asked == [name]
         (found[0] / "a.pyc").write_text("evil")
-        assert await kept.made_before("test") is None
+        assert await kept.made_before("test", checkout) is None
         (tmp_path / "empty").mkdir()
         assert await kept.keep("other", tmp_path / "empty", checkout) == ""
+
+    asyncio.run(story())
+
+
+def test_files_that_are_as_in_the_base_are_not_compiled_again_and_others_are(tmp_path: Path) -> None:
+    def checkout(name: str, changed: str) -> Path:
+        folder = tmp_path / name
+        (folder / "pkg").mkdir(parents=True)
+        for file, text in {"__init__": "", "same": "WORD = 'base'\n", "changed": f"WORD = {changed!r}\n"}.items():
+            (folder / "pkg" / f"{file}.py").write_text(text)
+            os.utime(folder / "pkg" / f"{file}.py", (len(name), len(name)))
+        return folder
+
+    def loaded(folder: Path, prefix: Path, *options: str) -> list[str]:
+        code = "import pkg.changed as c, pkg.same as s; print(c.WORD, s.__loader__.get_code('pkg.same').co_filename)"
+        env = {"PYTHONPYCACHEPREFIX": str(prefix)}
+        done = subprocess.run(
+            [sys.executable, *options, "-v", "-c", code],
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        matched = [line.split("/")[-1] for line in done.stderr.splitlines() if " matches " in line and "pkg" in line]
+        return [*done.stdout.split(), *dict.fromkeys(matched)]
+
+    async def never(_name: str) -> bool:
+        return False
+
+    async def story() -> None:
+        base, candidate, kept = (
+            checkout("base", "old"),
+            checkout("candidate", "new"),
+            Bytecode(tmp_path / "kept", never),
+        )
+        loaded(base, tmp_path / "fresh")
+        await kept.keep("test", tmp_path / "fresh", base)
+        shutil.rmtree(base)
+        found = await kept.made_before("test", candidate)
+        assert found is not None
+        assert loaded(candidate, found[0], "-B") == ["new", f"{candidate}/pkg/same.py", "__init__.py", "same.py"]
+        shutil.rmtree(candidate)
+        await kept.made_before("test", tmp_path / "next")
+        assert [path.name for path in found[0].rglob("*") if path.is_symlink()] == ["next"]
 
     asyncio.run(story())
 

@@ -3,12 +3,16 @@
 A check that runs on the base writes what it compiles into a folder of its own, empty before; that folder then serves
 the runs on candidates, which write none. An agent can reach it: so it serves only while every file is as it was made,
 and its list is one that this process made or that an event of the log names.
+What was compiled of the base's own files serves too. The checkout of a candidate lies elsewhere and its files have
+other times, so Python is made to compare the content: the compiled file holds a hash of its source, not its time.
 """
 
 from __future__ import annotations
 
+import _imp
 import asyncio
 import contextlib
+import struct
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -16,22 +20,28 @@ from loopwright.adapters.files import write_whole
 from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.manifest import Manifest, is_as_made, read_manifest, take_manifest
 
+_PROJECT = "project"  # what was compiled of the base's own files
+_HEAD = struct.Struct("<4sIII")  # of a compiled file: magic number, flags, and time and size of the source
+_BY_CONTENT = 0b11  # flags: a hash of the source follows, and is compared
+_FOR_ASSERTIONS = "-pytest-"  # in names of files that pytest compiles by itself: it compares times
+
 
 class Bytecode:
     def __init__(self, folder: Path, is_named: Callable[[str], Awaitable[bool]]) -> None:
         self._folder, self._is_named = folder, is_named
         self._own: set[str] = set()
 
-    async def made_before(self, check: str) -> tuple[Path, str] | None:
-        """The folder that serves this check, and the name of its list; None where there is none to be trusted."""
+    async def made_before(self, check: str, checkout: Path) -> tuple[Path, str] | None:
+        """The folder that serves this check in this checkout, and the name of its list; None: none can be trusted."""
         made = await asyncio.to_thread(self._sound, check)
         if made is None or not (made.name in self._own or await self._is_named(made.name)):
             return None
         self._own.add(made.name)
+        await asyncio.to_thread(_lend, self._files(check), checkout)
         return self._files(check), made.name
 
     async def keep(self, check: str, fresh: Path, checkout: Path) -> str:
-        """Keep what a run on the base compiled, but for what lay in its checkout. The name of the list; empty: nothing.
+        """Keep what a run on the base compiled. The name of the list; empty: nothing.
 
         Two may do so at once: then one of them has compiled in vain.
         """
@@ -49,7 +59,7 @@ class Bytecode:
         )
 
     def _shelved(self, check: str, fresh: Path, checkout: Path) -> Manifest | None:
-        remove(fresh / checkout.relative_to("/"))
+        _part(fresh, checkout)
         made = take_manifest(fresh, frozenset())
         if not made.files:
             return None
@@ -66,3 +76,43 @@ class Bytecode:
 
     def _list(self, check: str) -> Path:
         return self._folder / check / "made.json"
+
+
+def _part(fresh: Path, checkout: Path) -> None:
+    """Put what was compiled of the checkout's own files where it serves other checkouts."""
+    own = fresh / checkout.relative_to("/")
+    if not own.is_dir():
+        return
+    for file in [path for path in own.rglob("*") if not path.is_dir() or path.is_symlink()]:
+        source = checkout / file.relative_to(own).with_name(f"{file.name.partition('.')[0]}.py")
+        held = _by_content(file, source) if _FOR_ASSERTIONS not in file.name else None
+        if held is None:
+            file.unlink()
+        else:
+            file.write_bytes(held)
+    own.rename(fresh / _PROJECT)
+
+
+def _by_content(file: Path, source: Path) -> bytes | None:
+    """Return the compiled file with a hash of its source in place of the time; None where it is not of that source."""
+    try:
+        compiled, found, text = file.read_bytes(), source.stat(), source.read_bytes()
+        magic, flags, changed, size = _HEAD.unpack_from(compiled)
+    except (OSError, struct.error):
+        return None
+    if flags or (changed, size) != (int(found.st_mtime) & 0xFFFFFFFF, len(text) & 0xFFFFFFFF):
+        return None
+    # An interpreter that hashes in another way compiles the source, as if there were no such file.
+    digest = _imp.source_hash(int.from_bytes(magic, "little"), text)
+    return b"".join((magic, _BY_CONTENT.to_bytes(4, "little"), digest, compiled[_HEAD.size :]))
+
+
+def _lend(files: Path, checkout: Path) -> None:
+    """Let Python find what was compiled of the base's files for those of this checkout, until that is gone."""
+    link = files / checkout.relative_to("/")
+    with contextlib.suppress(OSError):  # without it the sources are compiled
+        link.parent.mkdir(parents=True, exist_ok=True)
+        for other in link.parent.iterdir():
+            if other.is_symlink() and not (checkout.parent / other.name).exists():
+                other.unlink(missing_ok=True)
+        link.symlink_to(files / _PROJECT)

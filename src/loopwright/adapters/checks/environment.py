@@ -212,7 +212,7 @@ class CheckOutfit:
     is_base: bool  # what runs here is the base's own: what it compiles may serve candidates
     rest_on: Callable[[str], None] = lambda _name: None
 
-    async def environment(self, check: CheckSettings, compiled: Path) -> dict[str, str]:
+    async def environment(self, check: CheckSettings, compiled: Path, checkout: Path) -> dict[str, str]:
         """`compiled` becomes an empty folder of this run."""
         given = self.digests
         given.refuse_what_was_changed(check)
@@ -220,7 +220,7 @@ class CheckOutfit:
         compiled.mkdir(mode=0o700)
         if given.bytecode is not None and self.is_base:
             env.pop("PYTHONDONTWRITEBYTECODE", None)
-        elif given.bytecode is not None and (found := await given.bytecode.made_before(check.name)) is not None:
+        elif given.bytecode is not None and (found := await given.bytecode.made_before(check.name, checkout)):
             env["PYTHONPYCACHEPREFIX"] = str(found[0])
             self.rest_on(found[1])
         return env

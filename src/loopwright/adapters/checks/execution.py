@@ -70,7 +70,7 @@ class Starter:
         request = as_written(spec.run) if as_it_is else asked(spec.run, self.texts, own_report=own_report, pace=pace)
         compiled = folder / secrets.token_hex(16)
         try:
-            environment = await self.outfit.environment(spec, compiled)
+            environment = await self.outfit.environment(spec, compiled, checkout)
             environment |= as_activated(spec.run, checkout, environment)
             path = path_of_check(spec.run, environment, checkout, self.root, self.texts.values())
             calls = calls_folder(report)
