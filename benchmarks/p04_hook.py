@@ -35,7 +35,7 @@ def _project(top: Path) -> dict[str, str]:
     return {**{k: v for k, v in os.environ.items() if k not in left_out}, "HOME": str(top), LIST_ID: "bench"}
 
 
-def _against_plain(environ: dict[str, str], cwd: Path, *, active: bool) -> Pairs:
+def _against_plain(environ: dict[str, str], cwd: Path, rounds: int, *, active: bool) -> Pairs:
     said = json.dumps({"session_id": "one", "cwd": str(cwd), "stop_hook_active": active}).encode()
     lease = cwd / ".loop" / "lease.json"
 
@@ -53,14 +53,15 @@ def _against_plain(environ: dict[str, str], cwd: Path, *, active: bool) -> Pairs
 
     ours = [str(LOOP), "hook", "stop"]
     process(ours)  # compiles what was never compiled
-    return in_turn(lambda: process(ours), lambda: process(PLAIN), rounds=ROUNDS)
+    return in_turn(lambda: process(ours), lambda: process(PLAIN), rounds)
 
 
-def measure() -> Figure:
+def measure(*, smoke: bool = False) -> Figure:
+    rounds = 1 if smoke else ROUNDS
     with tempfile.TemporaryDirectory() as top:
         environ = _project(Path(top))
-        holds = _against_plain(environ, Path(top) / "project", active=False)
-        lets_go = _against_plain(environ, Path(top) / "project", active=True)
+        holds = _against_plain(environ, Path(top) / "project", rounds, active=False)
+        lets_go = _against_plain(environ, Path(top) / "project", rounds, active=True)
     return Figure(
         name="P4",
         what=f"the stop hook, whole process: {TASKS} task files read, the lease prolonged, the turn held",

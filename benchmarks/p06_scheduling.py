@@ -15,7 +15,6 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-# PEERS
 from benchmarks.measuring import ROUNDS, Figure
 from benchmarks.p06_peers import against_schedulers
 from benchmarks.peer_runs import MISSING, Against, are_installed
@@ -169,16 +168,20 @@ def written(session: Session, *lines: Recording) -> Session:
     return session.written(session.draft(*lines))
 
 
-def measure() -> Figure:
-    few, many = [], []
-    for turn in range(ROUNDS):
-        order = ((FEW, few), (MANY, many)) if turn % 2 else ((MANY, many), (FEW, few))
+def measure(*, smoke: bool = False) -> Figure:
+    fewer, more, rounds = (20, 40, 1) if smoke else (FEW, MANY, ROUNDS)
+    few: list[Scheduled] = []
+    many: list[Scheduled] = []
+    for turn in range(rounds):
+        order = ((fewer, few), (more, many)) if turn % 2 else ((more, many), (fewer, few))
         for count, taken in order:
             taken.append(schedule(count))
     ratios = [late.per_task / early.per_task for early, late in zip(few, many, strict=True)]
     value = statistics.median(ratios)
     beside = Against(details={}, notes=(MISSING,), met=False)
-    peers = against_schedulers(lambda count: schedule(count).per_task, random_graph) if are_installed() else beside
+    peers = beside
+    if are_installed() and not smoke:
+        peers = against_schedulers(lambda count: schedule(count).per_task, random_graph)
     return Figure(
         name="P6",
         what=f"scheduling a no-op task in a random dependency graph of {MANY:,}: machine, session, snapshots; no disk",
@@ -191,7 +194,7 @@ def measure() -> Figure:
         details={
             "ms_per_task_of_1000": statistics.median(each.per_task for each in few) * 1000,
             "ms_per_task_of_10000": statistics.median(each.per_task for each in many) * 1000,
-            "events_per_task": many[0].events / MANY,
+            "events_per_task": many[0].events / more,
             **peers.details,
         },
         peers_met=peers.met if peers is not beside else None,

@@ -50,10 +50,11 @@ def _pairs(pause: float, rounds: int) -> Pairs:
     return pairs
 
 
-def measure() -> Figure:
-    quick, slow = _pairs(0.0, 9), _pairs(SLOW_AGENT, 5)
+def measure(*, smoke: bool = False) -> Figure:
+    quick = _pairs(0.0, 1 if smoke else 9)
+    slow = quick if smoke else _pairs(SLOW_AGENT, 5)
     over = statistics.median(mine - other for mine, other in zip(quick.ours, quick.theirs, strict=True))
-    peer = against_ralph(over) if are_installed() else None
+    peer = against_ralph(over) if are_installed() and not smoke else None
     return Figure(
         name="P8",
         what=f"one iteration with a {SLOW_AGENT:g} s agent (and overhead with an instant one)",

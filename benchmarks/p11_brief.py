@@ -49,7 +49,7 @@ def _brief(attempt: int) -> str:
     return briefs.render(run)
 
 
-def measure() -> Figure:
+def measure(*, smoke: bool = False) -> Figure:  # noqa: ARG001 - it is quick
     second, twentieth = len(_brief(2).encode()), len(_brief(20).encode())
     value = twentieth / second
     return Figure(

@@ -10,42 +10,50 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.measuring import Figure, in_turn, seconds
+from benchmarks.measuring import ROUNDS, Figure, in_turn, seconds
 from loopwright.adapters.steps import StepSpec, run_step
 
 SIZE = 1 << 30
-FLOOD = ("head", "-c", str(SIZE), "/dev/zero")
 
 
-def ours() -> float:
+def _flood(size: int) -> tuple[str, ...]:
+    return ("head", "-c", str(size), "/dev/zero")
+
+
+def ours(size: int = SIZE) -> float:
     with tempfile.TemporaryDirectory() as folder:
         spec = StepSpec(
-            argv=FLOOD, cwd=Path(folder), env={"PATH": os.defpath}, folder=Path(folder) / "run", root=Path(folder)
+            argv=_flood(size),
+            cwd=Path(folder),
+            env={"PATH": os.defpath},
+            folder=Path(folder) / "run",
+            root=Path(folder),
         )
         taken = seconds(lambda: asyncio.run(run_step(spec)))
-    return SIZE / taken
+    return size / taken
 
 
-def plain() -> float:
+def plain(size: int = SIZE) -> float:
     def pipe() -> None:
-        with subprocess.Popen(FLOOD, stdout=subprocess.PIPE) as flood:
+        with subprocess.Popen(_flood(size), stdout=subprocess.PIPE) as flood:
             subprocess.run(["cat"], stdin=flood.stdout, stdout=subprocess.DEVNULL, check=True)
 
-    return SIZE / seconds(pipe)
+    return size / seconds(pipe)
 
 
-def _peak() -> float:
+def _peak(size: int) -> float:
     """Megabytes of the largest child of a process whose only child is the supervisor of the flood."""
     code = (
-        "import resource, benchmarks.p12_flood as b; b.ours();"
+        f"import resource, benchmarks.p12_flood as b; b.ours({size});"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return int(done.stdout) / 1024
 
 
-def measure() -> Figure:
-    pairs = in_turn(ours, plain)
+def measure(*, smoke: bool = False) -> Figure:
+    size, rounds = (16 << 20, 1) if smoke else (SIZE, ROUNDS)
+    pairs = in_turn(lambda: ours(size), lambda: plain(size), rounds)
     return Figure(
         name="P12",
         what="an agent that prints 1 GB, bytes per second",
@@ -58,6 +66,6 @@ def measure() -> Figure:
         details={
             "ours_mb_per_second": statistics.median(pairs.ours) / 2**20,
             "cat_mb_per_second": statistics.median(pairs.theirs) / 2**20,
-            "supervisor_peak_mb": _peak(),
+            "supervisor_peak_mb": _peak(size),
         },
     )

@@ -1,4 +1,7 @@
-"""A small repository with real commands as agents, for the figures that need a whole iteration."""
+"""A small repository with real commands as agents, for figures that need a whole iteration.
+
+The agent changes documentation: no mutation check runs, which is a part of P18.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from loopwright.ports.agent import Update
 
 AGENT = """#!/bin/sh
 sleep {pause}
-if [ "$LOOP_ROLE" = developer ]; then date +%N >> work.txt; fi
+if [ "$LOOP_ROLE" = developer ]; then date +%N >> README.md; fi
 printf '{{"status": "done", "verdict": "pass", "summary": "worked", "usage": {{"usd": 0}}}}' > "$LOOP_RESULT"
 """
 CONFIG = """version = 1
@@ -49,7 +52,7 @@ def make_repository(folder: Path, *, pause: float = 0.0, code: str = "pass") -> 
     agent = folder / "agent"
     agent.write_text(AGENT.format(pause=pause))
     agent.chmod(0o755)
-    (repository / "work.txt").write_text("begin\n")
+    (repository / "README.md").write_text("begin\n")
     (repository / "loop.toml").write_text(CONFIG.format(agent=agent, python=sys.executable, code=code))
     git(repository, "init", "-q")
     git(repository, "add", ".")
