@@ -70,10 +70,12 @@ fmt:
 bench *args:
     python -m benchmarks "$@"
 
-# the peers that some figures are taken against, in .bench-venv; no part of .venv
+# the peers that some figures are taken against, in .bench-venv; and the public projects that P18 is measured on
 bench-setup:
     python -m venv --clear .bench-venv
     .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+    python -m benchmarks.p18_verification --fetch
+    python -m benchmarks.p18_verification --fetch sympy
 
 # rewrite the generated pages under docs/
 docs:

@@ -1,34 +1,39 @@
-"""Changes that people really made, verified and weighed as if an agent had made them; prints what came of each.
+"""Replay changes that people made as candidates of a loop, through the real verification; one JSON line for each.
 
-`python -m benchmarks.honest_changes FOLDER [COUNT] [COMMIT ...]` takes a clone with an environment that its tests run
-in (a `.venv`, `node_modules`), lets `loop setup` write the checks, and takes the newest COUNT changes of the history
-that touch product, and the newest one that is documentation alone: each commit is a candidate, its first parent the
-base (and what is checked out meanwhile), its message the task.
-`python -m benchmarks.honest_changes --table FILE ...` makes one table of what was printed.
-A change whose base or whole tree is red here is no honest case: it is counted and left out. Opt-in: it takes long.
+`python -m benchmarks.honest_changes [--count N] [--commit SHA ...] FOLDER ... > changes.jsonl`
+
+A FOLDER is a clone with an environment that its tests run in (a `.venv`, `node_modules`), or holds such clones.
+`loop setup` writes the checks unless there is a `loop.toml`. Of each clone the newest N commits that touch product are
+taken: the first parent is the base and is checked out meanwhile, the message is the task. A commit whose base or whole
+tree is red on this machine says nothing: its outcome is `red-here`.
+`python -m benchmarks.honest_changes --table FILE ...` prints a table of such lines. Opt-in: it takes long.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from benchmarks.measuring import processor_seconds, processor_time
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.from_settings import command_checks
 from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
+from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import matches
-from loopwright.kernel.judges import is_source, is_text, judge_by_name
+from loopwright.kernel.judges import is_source, judge_by_name
 from loopwright.kernel.model import Commit, Key, LoopId
-from loopwright.kernel.trust import Classed, FileClass, Trust
+from loopwright.kernel.trust import Classed, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.loops.weighing import Failed, Waits, Weighed, weighed
@@ -36,11 +41,17 @@ from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
 from loopwright.testing.memory_store import Memory, MemoryStore
 
-_LOOK_BACK = 400  # changes of a history
+OUTCOMES = ("whole", "held", "waits", "stopped", "red-here")
+_LOOK_BACK = 400  # commits of a history
+_NEWEST = ("--first-parent", "--min-parents=1", "-m", "--name-only", "--format=%x00%H")
+_ASKED_ONCE = frozenset({"no-witness"})  # rules that fail one attempt and stop no loop
+
+
+_NOT_REPLAYED = (EngineError, OSError, subprocess.CalledProcessError)
 
 
 class OneHand(MemoryStore):
-    """All receipts are of this very process, so that a base is run once."""
+    """A store that trusts every receipt: all are of this very process, so that a base runs once."""
 
     async def is_named(self, name: str, loop: LoopId | None = None) -> bool:  # noqa: ARG002 - the port's
         return bool(name)
@@ -51,24 +62,33 @@ class Honest:
     project: str
     commit: str
     subject: str
-    kinds: dict[str, int]  # paths by class
-    outcome: str  # lands, held back, waits, told, stopped; "red" where it is no honest case
-    why: str = ""
+    outcome: str  # of OUTCOMES
+    sentence: str = ""
+    evidence: object = None  # as the report has it
+    kinds: Mapping[str, int]  # paths by class
     held: tuple[str, ...] = ()
-    seconds: float = 0.0
+    verification_cpu_s: float = 0.0
+    bare_cpu_s: float = 0.0
+    wall_s: float = 0.0
 
 
 def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
-class History:
-    """One clone with its environment, and the checks that `loop setup` wrote for it."""
+def check_out(folder: Path, commit: str) -> None:
+    git(folder, "checkout", "-q", "--force", "--detach", commit)
 
-    def __init__(self, folder: Path, *, memory: Memory | None = None, parallel: int = 4) -> None:
+
+class History:
+    """A clone with its environment, and the checks that `loop setup` wrote for it."""
+
+    def __init__(
+        self, folder: Path, *, environ: Mapping[str, str] | None = None, memory: Memory | None = None, parallel: int = 4
+    ) -> None:
         self.folder = folder
         plain = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
-        self.environ = {**plain, "PYTHONPATH": ""}
+        self.environ = {**plain, "PYTHONPATH": ""} if environ is None else dict(environ)
         if not (folder / "loop.toml").exists():
             loop = [sys.executable, "-m", "loopwright.cli.main", "setup"]
             subprocess.run(loop, cwd=folder, env=self.environ, check=True, capture_output=True)
@@ -79,49 +99,60 @@ class History:
             self.settings, OneHand(memory or Memory(), clock), clock, root=folder, environ=self.environ
         )
 
-    def chosen(self, count: int) -> list[str]:
-        """The newest that touch product, and one that is only documentation; told by names, which is quick."""
-        product: list[str] = []
-        texts: list[str] = []
-        log = git(self.folder, "log", "--first-parent", "-m", "--name-only", "--format=%x00%H", f"-{_LOOK_BACK}")
-        for commit, *paths in (each.split() for each in log.split("\0") if each):
-            if any(self._is_code(path) for path in paths):
-                product.append(commit)
-            elif paths and all(is_text(path) for path in paths):
-                texts.append(commit)
-        return [*product[:count], *texts[:1]]
+    def newest(self, count: int) -> list[str]:
+        """Return the newest commits that touch product, judged by names, which is quick."""
+        log = git(self.folder, "log", *_NEWEST, f"-{_LOOK_BACK}")
+        commits = (each.split() for each in log.split("\0") if each)
+        return [commit for commit, *paths in commits if any(map(self._is_product, paths))][:count]
 
-    def _is_code(self, path: str) -> bool:
+    def _is_product(self, path: str) -> bool:
         patterns = self.settings.workspace
         is_test = any(matches(path, each) for each in patterns.tests)
         is_judge = is_test or judge_by_name(path) is not None
         return is_source(path) and not is_judge and any(matches(path, each) for each in patterns.product)
 
-    async def weigh(self, commit: str) -> Honest:
+    async def replay(self, commit: str) -> Honest:
         base, candidate = Commit(git(self.folder, "rev-parse", f"{commit}^1")), Commit(commit)
-        git(self.folder, "checkout", "-q", "--detach", base)  # as a person has it who starts a loop
+        check_out(self.folder, candidate)
+        bare = processor_seconds(self.run_bare)
+        check_out(self.folder, base)  # as a person has it who starts a loop
         classed = await self.checks.classifier.classify(base, candidate)
         message = git(self.folder, "log", "-1", "--format=%B", commit)
         row = Honest(
             project=self.folder.name,
             commit=commit[:10],
             subject=message.splitlines()[0][:72],
-            kinds={str(kind): number for kind, number in _kinds(classed).items()},
-            outcome="red",
+            kinds=_kinds(classed),
+            outcome="red-here",
+            bare_cpu_s=bare,
         )
-        before = await self.ran(base, base, "preflight")
+        before = await self.verify(base, base, "preflight")
         if before.unable or not _is_green(before):
-            return replace(row, why=f"the base: {_shown(before)}")
-        report = await self.ran(candidate, base, "checks")
+            return replace(row, sentence=f"the base: {_failures(before)}")
+        began = processor_time()
+        report = await self.verify(candidate, base, "checks")
+        spent = processor_time() - began
         plan = FeedbackParams(task=message, base=base, trust=Trust(in_force=True, base=base))
-        _, said = weighed(FEEDBACK.start(plan), report, candidate, (message,))
-        outcome, why = self._told(said, report)
-        if outcome == "stopped" and not await self._is_whole_green(candidate):
-            outcome = "red"
-        held = tuple(change.path for change in report.held)
-        return replace(row, outcome=outcome, why=why, held=held, seconds=report.seconds)
+        _, verdict = weighed(FEEDBACK.start(plan), report, candidate, (message,))
+        outcome, sentence = _outcome(verdict, report)
+        if outcome == "stopped" and not _is_green(await self.verify(candidate, candidate, "preflight")):
+            outcome = "red-here"
+        return replace(
+            row,
+            outcome=outcome,
+            sentence=sentence,
+            evidence=_evidence(report),
+            held=tuple(change.path for change in report.held),
+            verification_cpu_s=spent,
+            wall_s=report.seconds,
+        )
 
-    async def ran(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
+    def run_bare(self) -> None:
+        """Run the commands of the checks on what is checked out."""
+        for spec in self.settings.checks:
+            subprocess.run(spec.run, cwd=self.folder, env=self.environ, check=False, capture_output=True)
+
+    async def verify(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
         run = ChecksRun(
             loop=LoopId("honest"),
             key=Key.parse(f"{step}-1.1"),
@@ -133,84 +164,110 @@ class History:
         )
         return await self.checks.run(run, _unwatched)
 
-    async def _is_whole_green(self, commit: Commit) -> bool:
-        """On its own, with its own tests and settings: as its people saw it."""
-        return _is_green(await self.ran(commit, commit, "preflight"))
 
-    def _told(self, said: Weighed, report: ChecksReported) -> tuple[str, str]:
-        if isinstance(said, Waits):
-            return "waits", f"{said.gate.gate}: {said.gate.why}"
-        if isinstance(said, Failed):
-            rules = {finding.rule for finding in said.faults}
-            if "untested-change" in rules:
-                return "told: untested", report.canary.sentence if report.canary else ""
-            if report.claim is not None:
-                return "told, then waits", f"protected: {', '.join(change.path for change in report.claim.changes)}"
-            return "stopped", "; ".join(f"{finding.rule}: {finding.issue}" for finding in said.faults)[:300]
-        return ("held back" if report.held else "lands"), report.canary.sentence if report.canary else ""
+def _unwatched(_: Update) -> None:
+    """Show nothing."""
 
 
-def _unwatched(_update: Update) -> None:
-    """Nobody looks at single lines."""
+def _outcome(verdict: Weighed, report: ChecksReported) -> tuple[str, str]:
+    """Return the outcome and the sentence that a person would read."""
+    said = report.canary.sentence if report.canary else ""
+    lands = "held" if report.held else "whole"
+    if isinstance(verdict, Waits):
+        return "waits", f"{verdict.gate.gate}: {verdict.gate.why}"
+    if not isinstance(verdict, Failed):
+        return lands, said
+    rules = {finding.rule for finding in verdict.faults}
+    issues = "; ".join(f"{finding.rule}: {finding.issue}" for finding in verdict.faults)[:300]
+    if rules and rules <= _ASKED_ONCE:
+        return lands, issues
+    if "untested-change" in rules:
+        return "waits", f"untested: {said}"
+    if report.claim is not None:
+        return "waits", f"protected: {', '.join(change.path for change in report.claim.changes)}"
+    return "stopped", issues
 
 
-def _kinds(classed: tuple[Classed, ...]) -> Counter[FileClass]:
-    return Counter(each.kind for each in classed)
+def _evidence(report: ChecksReported) -> object:
+    found = getattr(report, "evidence", None)
+    return None if found is None else json.loads(encode(found))
+
+
+def _kinds(classed: tuple[Classed, ...]) -> dict[str, int]:
+    return dict(Counter(str(each.kind) for each in classed))
 
 
 def _is_green(report: ChecksReported) -> bool:
     return bool(report.results) and all(result.passed for result in report.results)
 
 
-def _shown(report: ChecksReported) -> str:
+def _failures(report: ChecksReported) -> str:
     failures = [finding.issue for result in report.results for finding in result.failures]
     return "; ".join((*report.unable, *failures))[:200]
 
 
-async def _weigh_all(folder: Path, count: int, commits: list[str]) -> None:
-    history = History(folder)
+def replay_all(folder: Path, count: int, commits: list[str]) -> Iterator[Honest]:
+    """Replay these commits, or the newest ones; one that cannot be replayed yields a row that says why."""
     stood = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
-    for commit in commits or history.chosen(count):
-        try:
-            row = await history.weigh(commit)
-        except EngineError as error:
-            said = str(error)[:300]
-            row = Honest(project=folder.name, commit=commit[:10], subject="", kinds={}, outcome="red", why=said)
-        print(json.dumps(asdict(row)), flush=True)
-    if stood != "HEAD":
-        git(folder, "checkout", "-q", stood)
+    try:
+        history = History(folder)
+        for commit in commits or history.newest(count):
+            try:
+                yield asyncio.run(history.replay(commit))
+            except _NOT_REPLAYED as error:
+                yield _not_replayed(folder, commit, error)
+    except _NOT_REPLAYED as error:
+        yield _not_replayed(folder, "", error)
+    finally:
+        if stood != "HEAD":
+            git(folder, "checkout", "-q", "--force", stood)
+
+
+def _not_replayed(folder: Path, commit: str, error: Exception) -> Honest:
+    said = f"not replayed: {error}"[:300]
+    return Honest(project=folder.name, commit=commit[:10], subject="", kinds={}, outcome="red-here", sentence=said)
+
+
+def clones_in(folders: list[Path]) -> list[Path]:
+    """Return the folders that are repositories, and the repositories directly inside the others."""
+    inside = (each for folder in folders for each in ([folder] if _is_clone(folder) else sorted(folder.iterdir())))
+    return [each.resolve() for each in inside if _is_clone(each)]
+
+
+def _is_clone(folder: Path) -> bool:
+    return (folder / ".git").exists()
 
 
 def table(rows: list[Honest]) -> str:
-    """One line a project, one a change that does not simply land."""
-    lines = [
-        "| project | changes | with tests | land | of them something held back | wait | stopped | left out: red here |"
-    ]
-    lines += ["|---|---|---|---|---|---|---|---|"]
+    """Return a line for each project, and one for each change that does not simply land."""
+    lines = [f"| project | changes | with tests | {' | '.join(OUTCOMES)} |", "|---|---|---|---|---|---|---|---|"]
     groups = {name: [row for row in rows if row.project == name] for name in dict.fromkeys(row.project for row in rows)}
     for name, group in [*groups.items(), ("all", rows)]:
-        honest = [row for row in group if row.outcome != "red"]
-        tests = sum(any("test" in kind for kind in row.kinds) for row in honest)
-        by = Counter(row.outcome for row in honest)
-        lands = by["lands"] + by["held back"]
-        waits = len(honest) - lands - by["stopped"]
-        cells = (name, len(honest), tests, lands, by["held back"], waits, by["stopped"], len(group) - len(honest))
+        by = Counter(row.outcome for row in group)
+        tests = sum(any("test" in kind for kind in row.kinds) for row in group)
+        cells = (name, len(group), tests, *(by[outcome] for outcome in OUTCOMES))
         lines.append(f"| {' | '.join(map(str, cells))} |")
-    lines += ["", "| change | what | came to | why |", "|---|---|---|---|"]
+    lines += ["", "| change | subject | outcome | sentence |", "|---|---|---|---|"]
     for row in rows:
-        if row.outcome not in ("lands", "held back", "red"):
-            lines.append(f"| {row.project} {row.commit} | {row.subject} | {row.outcome} | {row.why[:160]} |")
+        if row.outcome in ("waits", "stopped"):
+            lines.append(f"| {row.project} {row.commit} | {row.subject} | {row.outcome} | {row.sentence[:160]} |")
     return "\n".join(lines)
 
 
 def main(words: list[str]) -> int:
-    if words[:1] == ["--table"]:
-        text = "".join(Path(each).read_text() for each in words[1:])
-        print(table([Honest(**json.loads(line)) for line in text.splitlines() if line.startswith("{")]))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.honest_changes", description=__doc__)
+    parser.add_argument("--count", type=int, default=8, help="commits of each project")
+    parser.add_argument("--commit", action="append", default=[], help="take these instead of the newest")
+    parser.add_argument("--table", action="store_true", help="the arguments are files of lines; print a table of them")
+    parser.add_argument("places", nargs="+", type=Path)
+    asked = parser.parse_args(words)
+    if asked.table:
+        lines = "".join(place.read_text() for place in asked.places).splitlines()
+        print(table([Honest(**json.loads(line)) for line in lines]))
         return 0
-    folder, *rest = words
-    count = int(rest.pop(0)) if rest and rest[0].isdigit() and len(rest[0]) < 4 else 8
-    asyncio.run(_weigh_all(Path(folder).resolve(), count, rest))
+    for folder in clones_in(asked.places):
+        for row in replay_all(folder, asked.count, asked.commit):
+            print(json.dumps(asdict(row)), flush=True)
     return 0
 
 

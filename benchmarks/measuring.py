@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import statistics
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ class Figure:
     details: dict[str, float] = field(default_factory=dict)
     peers_met: bool | None = None  # the second verdict, where peers were taken
     notes: tuple[str, ...] = ()
+    taken: str = ""  # commit and date
 
     @property
     def verdict(self) -> str:
@@ -41,6 +43,18 @@ def seconds(work: Callable[[], object]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    """Return the processor time that `work` takes in this process and in the processes it waits for."""
+    before = processor_time()
+    work()
+    return processor_time() - before
+
+
+def processor_time() -> float:
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

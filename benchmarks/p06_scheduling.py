@@ -34,9 +34,10 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.model import AgentReport, CheckResult, Commit, Ending, LoopId, Outcome, Tree, Usage, Verdict
+from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.machine import WORKFLOW
-from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.state import TakenOver, WorkflowParams
 from loopwright.ports.dispatcher import Errand
 from loopwright.ports.store import LoopRow

@@ -29,10 +29,11 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentReported, Created
 from loopwright.kernel.model import AgentReport, CheckResult, Commit, Ending, LoopId, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.machine import WORKFLOW
-from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.schedule import graph_of
-from loopwright.loops.workflow.state import WorkflowParams, WorkTask
+from loopwright.loops.workflow.state import TaskRow, WorkflowParams, WorkTask
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from loopwright.ports.store import NewEvent, NewLoop
 from loopwright.testing.fakes import MemoryWorkspace, Recorder, ScriptedPeople, ScriptedVerdicts
@@ -77,7 +78,7 @@ def greedy(plan: SleepingPlan, places: int) -> float:
         WorkTask(plan=PlannedTask(id=name_of(at + 1), subject="s"), wave=1, after=before)
         for at, before in enumerate(plan.waits_for)
     ]
-    graph = graph_of(tasks)
+    graph = graph_of(TaskRow.of(tasks))
     left = [len(before) for before in plan.waits_for]
     ready = [(-graph.rank[at], at) for at, many in enumerate(left) if not many]
     heapq.heapify(ready)

@@ -8,14 +8,12 @@ checks stand between the fault and a verified end. The fault must never be verif
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.real_projects import LOOP, PROJECTS, made, run
+from benchmarks.real_projects import LOOP, PROJECTS, cache_folder, prepare_project, run
 
 _AGENT = """
 import json, os, pathlib
@@ -51,7 +49,7 @@ FAULTS = (
 
 
 def main(names: list[str]) -> int:
-    folder = Path(os.environ.get("LOOP_REAL_PROJECTS") or Path(tempfile.gettempdir()) / "loop-real-projects")
+    folder = cache_folder()
     rows = [_row(each, folder) for each in FAULTS if not names or each.project in names]
     print("\n| project | the fault | its mending | |\n|---|---|---|---|")
     print("\n".join(f"| {' | '.join(row)} |" for row in rows))
@@ -61,7 +59,7 @@ def main(names: list[str]) -> int:
 def _row(fault: Fault, folder: Path) -> tuple[str, str, str, str]:
     project = next(each for each in PROJECTS if each.name == fault.project)
     repository = folder / "repositories" / project.name
-    environ = made(project, folder, repository)
+    environ = prepare_project(project, folder, repository)
     start = _said(["git", "rev-parse", "HEAD"], repository, environ).strip()
     try:
         _engage(fault, folder, repository, environ)

@@ -101,8 +101,21 @@ PROJECTS = (
 )
 
 
+def cache_folder() -> Path:
+    return Path(os.environ.get("LOOP_REAL_PROJECTS") or Path(tempfile.gettempdir()) / "loop-real-projects")
+
+
+def project_named(name: str) -> Real:
+    """Return the project of the table, or one on PyPI or npm (`npm:NAME`) with a plain environment."""
+    if name.startswith("npm:"):
+        return Real(name=name[4:], registry="npm", shape="node", environment="node_modules")
+    known = next((each for each in PROJECTS if each.name == name), None)
+    plain = ("-e", ".", "pytest", "hypothesis")
+    return known or Real(name=name, registry="pypi", shape="python", environment="in repository", install=plain)
+
+
 def main(names: list[str]) -> int:
-    folder = Path(os.environ.get("LOOP_REAL_PROJECTS") or Path(tempfile.gettempdir()) / "loop-real-projects")
+    folder = cache_folder()
     wanted = [each for each in PROJECTS if not names or each.name in names]
     rows = []
     for each in wanted:
@@ -121,7 +134,7 @@ def main(names: list[str]) -> int:
 
 def _row(each: Real, folder: Path) -> tuple[str, str, str, str, str]:
     repository = folder / "repositories" / each.name
-    environ = made(each, folder, repository)
+    environ = prepare_project(each, folder, repository)
     run([*LOOP, "setup", "--force"], repository, environ)
     run(["git", "add", "loop.toml"], repository, environ)
     run(["git", "commit", "-qm", "Loop", "--allow-empty"], repository, environ)
@@ -140,8 +153,8 @@ def _count(run: dict[str, int | None]) -> str:
     return "" if run["tests"] is None else f"{run['tests']} tests, "
 
 
-def made(each: Real, folder: Path, repository: Path) -> dict[str, str]:
-    """The repository with its environment, and the environment variables of the shell its people are in."""
+def prepare_project(each: Real, folder: Path, repository: Path) -> dict[str, str]:
+    """Fetch the repository with its environment unless it is there; return the variables of its people's shell."""
     plain = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     plain["PYTHONPATH"] = ""
     if not repository.exists():
