@@ -223,18 +223,17 @@ def test_signs_of_life_are_few_however_much_is_printed(stage: Stage) -> None:
     assert seen == sorted(seen)
 
 
-@pytest.mark.slow
-def test_a_gigabyte_of_output_is_read_in_flat_memory(stage: Stage) -> None:
+def test_a_flood_of_output_is_read_in_flat_memory(stage: Stage) -> None:
     flood = (
-        "import os\nblock = b'x' * (1 << 20)\nfor _ in range(1000): os.write(1, block)\n"
+        "import os\nblock = b'x' * (1 << 20)\nfor _ in range(200): os.write(1, block)\n"
         "parent = open(f'/proc/{os.getppid()}/status').read()\n"
         "os.write(2, parent.split('VmHWM:')[1].split()[0].encode())"
     )
     ended = stage.run(flood)
     assert facts(ended) == ("exited", 0, None)
-    assert ended.stdout_bytes == 1000 * MIB
+    assert ended.stdout_bytes == 200 * MIB
     assert ended.stdout.stat().st_size <= 10 * MIB
-    assert int(ended.stderr.read_text()) <= 128 * 1024
+    assert int(ended.stderr.read_text()) <= 64 * 1024  # KiB
 
 
 # --- what a step writes into its supervisor's pipe -------------------------------------------------
