@@ -101,3 +101,11 @@ def test_a_candidate_whose_own_new_test_fails_is_a_failed_attempt(tmp_path: Path
     changed = {"calc.py": wrong, FILE: HEAD + TEST_ADD + TEST_MUL, "setup.py": "# a comment\n"}
     report = reported(tmp_path, {**BASE, "setup.py": ""}, changed)
     assert [fault.rule for fault in faults_of(report)] == ["test_calc.Calc.test_mul"]
+
+
+def test_new_tests_that_assert_nothing_leave_the_change_untested(tmp_path: Path) -> None:
+    wrong = MUL.replace("a * b", "a + b")
+    report = reported(tmp_path, BASE, {"calc.py": wrong, FILE: HEAD + TEST_ADD + IDLE})
+    assert report.canary is not None
+    assert report.evidence is not None
+    assert (report.canary.said, report.evidence.level) == ("untested-change", Level.UNTESTED)

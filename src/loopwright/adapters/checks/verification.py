@@ -35,6 +35,10 @@ _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _BY_NUMBER = (FEWER, UNSURE)
 _ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
+_ASSERT_NOTHING = (
+    "The new tests run the change and pass whatever it returns: they assert nothing. Write a test that looks at what"
+    " the changed code does."
+)
 _LEVELS = {"noticed": Level.GUARDED, "not-shown": Level.NOT_SHOWN}
 
 
@@ -102,6 +106,14 @@ class Verification:
         own = self._own_tests_fail(whole)
         is_good = ran.is_green and not own and _is_green(also)
         canary = await self._canary(ran) if is_good else None
+        evidence = await self._evidence(ran, altered, canary, also) if is_good else None
+        if (
+            canary is not None
+            and canary.said == "noticed"
+            and evidence is not None
+            and evidence.level is Level.UNTESTED
+        ):
+            canary = replace(canary, said="untested-change", sentence=_ASSERT_NOTHING)
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,
@@ -114,7 +126,7 @@ class Verification:
             shared_versions=tuple(each.change.path for each in seen.held if each.shares_version),
             claim=await self._claim(ran, altered) if _is_green(also) else None,
             canary=canary,
-            evidence=await self._evidence(ran, altered, canary, also) if is_good else None,
+            evidence=evidence,
             also=also,
             would_drop=tuple(dict.fromkeys((*_gone(whole), *altered.dropped))),
             written=_written(seen.classed),
@@ -281,8 +293,9 @@ class Verification:
         """Say how much the checks show of the change. Where its tests are still to be written, nobody asks."""
         if self.desk.run.trust.tests_to_come:
             return None
+        found = await self._shown(ran, altered, also, by_new_tests=canary is not None and canary.where == "landing")
         level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
-        found = await self._shown(ran, altered, also)
+        level = Level.UNTESTED if found.asserts_nothing else level
         return Evidence(
             level=Level.SHOWN if found.witnesses else level,
             witnesses=found.witnesses,
@@ -290,8 +303,13 @@ class Verification:
             idle_tests=found.idle,
         )
 
-    async def _shown(self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...]) -> Shown:
-        """Found once for the same trees and commands: what was seen then is seen again."""
+    async def _shown(
+        self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...], *, by_new_tests: bool
+    ) -> Shown:
+        """Found once for the same trees and commands: what was seen then is seen again.
+
+        `by_new_tests`: only new tests notice when the change raises. Then they have to look at what it returns, too.
+        """
         desk, seen = self.desk, self.desk.seen
         red_before = frozenset(each.name for each in also if each.red_before)
         demands = tuple(each for each in desk.run.also if each.name in red_before)
@@ -303,11 +321,14 @@ class Verification:
             with contextlib.suppress(DecodeError):  # it is only looked for again
                 return decode(Shown, held)
         search = WitnessSearch(runs=TrialRuns(desk=desk, specs=self.specs))
-        found = await search.find(await self._candidates(ran, altered))
+        candidates = await self._candidates(ran, altered)
+        found = await search.find(candidates)
         shown = await search.find_commands(demands) if demands else ()
         if not found.witnesses and not shown:
             shown = await search.find_by_exit_code(ran.judging)
         found = replace(found, witnesses=(*found.witnesses, *shown))
+        if by_new_tests and not found.witnesses:
+            found = replace(found, asserts_nothing=await search.assert_nothing(candidates))
         await desk.book.keep_text(key, encode(found))
         return found
 

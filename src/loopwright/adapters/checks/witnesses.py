@@ -27,6 +27,7 @@ _MISSING_NAME = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
 )
+_WRONG_VALUES: tuple[StubForm, ...] = ("none", "object")
 _Reason = Literal["assertion", "missing-name", "exit-code"]
 
 
@@ -34,6 +35,7 @@ _Reason = Literal["assertion", "missing-name", "exit-code"]
 class Shown:
     witnesses: tuple[Witness, ...] = ()
     idle: tuple[str, ...] = ()  # new tests that fail on the base and do not notice a broken change
+    asserts_nothing: bool = False  # every new test passes whatever the touched functions return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +74,16 @@ class WitnessSearch:
             idle += sorted(reasons.keys() & found.written - noticing)
         return Shown(witnesses=tuple(witnesses), idle=tuple(idle))
 
+    async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
+        """Return whether every new test passes whatever the touched functions return."""
+        broken = await self._broken()
+        for spec in self.runs.specs:
+            tests = candidates.get(spec.name, WitnessCandidates()).written
+            for form in _WRONG_VALUES:
+                if await self._red(spec, broken.functions(form), tests):
+                    return False
+        return bool(broken.names)
+
     async def find_by_exit_code(self, results: Iterable[CheckResult]) -> tuple[Witness, ...]:
         """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""
         silent = {each.name for each in results if each.tests is None}
@@ -92,7 +104,7 @@ class WitnessSearch:
         An exit code does not say why it was red, so that a wrong value has to be noticed in any case.
         """
         broken = await self._broken()
-        forms = [broken.functions(form) for form in ("none", "object")] if broken.names else [broken.files]
+        forms = [broken.functions(form) for form in _WRONG_VALUES] if broken.names else [broken.files]
         left = demands
         for texts in filter(None, forms):
             tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
