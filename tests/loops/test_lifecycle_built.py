@@ -12,6 +12,7 @@ from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Ending, Finding
 from loopwright.kernel.sightings import ChangeExamined
 from loopwright.kernel.trust import Trust
 from loopwright.loops.lifecycle.blocked_message import blocked_message
+from loopwright.loops.lifecycle.closing import owed
 from loopwright.loops.lifecycle.completing import conditions
 from loopwright.loops.lifecycle.failures import SEVERITIES
 from loopwright.loops.lifecycle.states import Stage
@@ -52,6 +53,7 @@ def test_an_accepted_system_completes_as_accepted_with_its_condition_open() -> N
     assert (played.stage, played.outcome.ending) == ("COMPLETE", Ending.ACCEPTED)
     assert shown(played)["All capabilities implemented"] == (False, "0 done; take accepted as it is")
     assert played.state.built == ()
+    assert owed(played.state, "kim") == ("- **Accepted without product code** by kim: take",)
 
 
 def test_new_guidance_makes_the_capability_once_more() -> None:

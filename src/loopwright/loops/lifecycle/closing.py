@@ -78,6 +78,10 @@ def so_far(state: LifecycleState) -> tuple[str, ...]:
 
 
 def owed(state: LifecycleState, by: str) -> tuple[str, ...]:
-    """What a person took although no test notices it."""
+    """What a person took although no test notices it, or nothing was built."""
+    without = (
+        f"- **Accepted without product code** by {one_line(by, 60)}: {one_line(name)}" for name in state.accepted
+    )
     found = (each for each in state.course.gates if each.gate == "untested" and each.ruling is Ruling.APPROVED)
-    return tuple(f"- **Taken untested** by {one_line(each.by or by, 60)}: {one_line(each.why, 300)}" for each in found)
+    taken = (f"- **Taken untested** by {one_line(each.by or by, 60)}: {one_line(each.why, 300)}" for each in found)
+    return (*without, *taken)
