@@ -157,7 +157,8 @@ def _duty(own: SystemBrief) -> str:
     if own.diagnosis or own.error:
         return (
             "A targeted fix: change what fails and nothing unrelated. It becomes a commit of its own; the check that"
-            " failed runs first, then the whole suite. What is changed elsewhere is not taken."
+            " failed runs first, then the whole suite. Tests that fail now judge the fix unchanged. What is changed"
+            " elsewhere is not taken."
         )
     return (
         "Work in the working directory. What is left there becomes a commit of the system's branch; its deliverables"
