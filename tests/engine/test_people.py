@@ -10,13 +10,28 @@ import pytest
 
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear, note_refusal
+from loopwright.engine.journal import Journal, holding, open_loop, post
+from loopwright.engine.session import Session
 from loopwright.errors import Forbidden
-from loopwright.kernel.actions import ForPeople
-from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said, key_of
-from loopwright.kernel.model import AgentReport, Ending, Usage, Verdict
+from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.events import (
+    AgentReported,
+    Answered,
+    CancelRequested,
+    GateDecided,
+    Refused,
+    ReportedLate,
+    Said,
+    key_of,
+)
+from loopwright.kernel.model import AgentReport, Change, Commit, Ending, LoopId, Usage, Verdict
 from loopwright.kernel.record import read_event
+from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from loopwright.ports.dispatcher import Errand
 from loopwright.ports.people import Reply, Waiting
+from loopwright.testing.clock import ManualClock
+from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.engine.worlds import LOOP, Fakes, flaw
 
 
@@ -141,5 +156,96 @@ def test_an_attempt_that_was_refused_at_the_door_is_put_on_record_now_or_by_the_
         assert [item.kind for item in await fakes.store.inbox(LOOP)] == ["Refused"]
         await fakes.drive()
         assert [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"] == [refused, refused]
+
+    asyncio.run(story())
+
+
+# --- decisions at once --------------------------------------------------------------------------------------------
+
+
+async def at_a_gate(fakes: Fakes) -> GateDecided:
+    """Return the approval of the gate at which the loop waits."""
+    fakes.workspace.changes = (Change(path="tests/test_a.py", how="changed", blob="2"),)
+    await fakes.create(FeedbackParams(task="mend tests/test_a.py", base=Commit("base")))
+    (waiting,) = (await fakes.drive()).waiting
+    assert isinstance(waiting.what, AwaitGate)
+    gate = waiting.what
+    return GateDecided(key=gate.key, gate=gate.gate, approved=True, evidence=gate.evidence, by="ann")
+
+
+async def decisions(fakes: Fakes) -> list[str]:
+    records = await fakes.store.read(LOOP)
+    return [each.kind for each in records if each.kind in ("GateDecided", "Refused")]
+
+
+def test_of_two_decisions_that_a_controller_is_sent_the_second_is_refused() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        yes = await at_a_gate(fakes)
+        no = replace(yes, approved=False, by="bob")
+        fence = await fakes.store.claim(LOOP, "a controller")
+        assert await hear(fakes.store, fakes.loops, LOOP, yes, fakes.recorder) is None
+        for second in (no, replace(no, by="ann", approved=True, reason="fine")):
+            with pytest.raises(Forbidden, match="approved by ann a moment ago"):
+                await hear(fakes.store, fakes.loops, LOOP, second, fakes.recorder)
+        await fakes.store.release(LOOP, fence)
+        halt = await fakes.drive()
+        assert halt.outcome is not None
+        assert await decisions(fakes) == ["GateDecided", "Refused", "Refused"]
+
+    asyncio.run(story())
+
+
+def test_a_decision_that_the_controller_has_taken_meanwhile_came_first() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        yes = await at_a_gate(fakes)
+        before = await open_loop(fakes.store, fakes.loops, LOOP)
+        await hear(fakes.store, fakes.loops, LOOP, yes, fakes.recorder)
+        with pytest.raises(Forbidden, match="a moment ago"):  # recorded by itself
+            await hear(fakes.store, fakes.loops, before, replace(yes, approved=False, by="bob"), fakes.recorder)
+        await fakes.store.claim(LOOP, "a controller")
+        with pytest.raises(Forbidden, match="a moment ago"):  # left for the controller
+            await hear(fakes.store, fakes.loops, before, replace(yes, approved=False, by="bob"), fakes.recorder)
+        assert await hear(fakes.store, fakes.loops, before, yes, fakes.recorder) is None  # it may be this one
+
+    asyncio.run(story())
+
+
+def test_a_decision_posted_before_is_recorded_before() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        yes = await at_a_gate(fakes)
+        await post(fakes.store, LOOP, yes)
+        with pytest.raises(Forbidden, match="approved by ann a moment ago"):
+            await hear(fakes.store, fakes.loops, LOOP, replace(yes, approved=False, by="bob"), fakes.recorder)
+        assert (await decisions(fakes), await fakes.store.inbox(LOOP)) == (["GateDecided", "Refused"], ())
+
+    asyncio.run(story())
+
+
+def test_a_decision_that_another_one_took_in_is_not_recorded_twice() -> None:
+    class TakesAtOnce(MemoryStore):
+        """A store whose loop is driven by somebody for the moment in which something is posted."""
+
+        async def post(self, loop: LoopId, kind: str, data: str) -> int:
+            item = await super().post(loop, kind, data)
+            opened = await open_loop(self, fakes.loops, loop)
+            async with holding(self, opened, "another") as held:
+                session = Session.of(held.opened, Errand(path=(loop,)), lambda _action, _now: 0.0)
+                journal = Journal(self, session, held)
+                (posted,) = await journal.inbox()
+                await journal.record(*session.heard(posted.said), taken=(posted.item,))
+            return item
+
+    fakes = Fakes(store=TakesAtOnce(Memory(), ManualClock()))
+
+    async def story() -> None:
+        yes = await at_a_gate(fakes)
+        before = await open_loop(fakes.store, fakes.loops, LOOP)
+        assert await hear(fakes.store, fakes.loops, before, yes, fakes.recorder) is not None
+        with pytest.raises(Forbidden, match="a moment ago"):
+            await hear(fakes.store, fakes.loops, before, replace(yes, approved=False), fakes.recorder)
+        assert await decisions(fakes) == ["GateDecided", "Refused"]
 
     asyncio.run(story())

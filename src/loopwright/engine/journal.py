@@ -95,7 +95,7 @@ class Posted(NamedTuple):
     said: Said | Refused
 
 
-def _read(item: InboxItem) -> Said | Refused:
+def read_item(item: InboxItem) -> Said | Refused:
     try:
         said: Said | Refused = decode(_SAID[item.kind], item.data)
     except (DecodeError, KeyError) as error:
@@ -138,7 +138,7 @@ class Journal:
         if version == self._version:
             return ()
         self._version = version
-        return tuple(Posted(item.id, _read(item)) for item in await self._store.inbox(self.session.id))
+        return tuple(Posted(item.id, read_item(item)) for item in await self._store.inbox(self.session.id))
 
     async def record(self, *lines: Recording, taken: tuple[int, ...] = ()) -> tuple[Seen, ...]:
         """Make the events durable, all or none. Raises `OverBudget` where a reservation does not fit."""
