@@ -79,6 +79,44 @@ def test_the_closing_lines_name_it_with_the_commands_that_land_it(tmp_path: Path
     assert f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`\n" in said
 
 
+TOUCHES_TWO = TOUCHES_PROTECTED.replace("edits = [", 'edits = [{ path = "setup.cfg", content = "[x]\\n" }, ', 1)
+
+
+@pytest.fixture(scope="module")
+def once_of_two(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept.of(drive(tmp_path_factory.mktemp("two") / "repo", TOUCHES_TWO, "--merge").repo.path)
+
+
+@pytest.fixture
+def of_two(once_of_two: Kept) -> Sample:
+    """A loop that was merged without its changes of the check and of setup.cfg."""
+    return Sample(Repository(once_of_two.restored()))
+
+
+def test_one_file_of_a_gate_is_approved_and_the_rest_gets_a_new_id(of_two: Sample) -> None:
+    gate = gate_of(of_two)
+    said = of_two.loop("approve", gate, "--only", "check.py", "--json").data
+    assert [each["file"] for each in said["because"]] == ["check.py"]
+    assert gate_of(of_two) == f"protected@{said['rest']}" != gate
+    assert of_two.loop("resume").code == 0
+    assert "checking:" in (of_two.repo.path / "check.py").read_text()
+    assert not (of_two.repo.path / "setup.cfg").exists()
+    assert of_two.loop("reject", gate_of(of_two), "--reason", "keep it as it is").code == 0
+    assert of_two.loop("status", "--json").data["loops"][0]["needs"] == []
+
+
+def test_the_sentence_names_the_file_and_the_new_id(of_two: Sample) -> None:
+    said = of_two.loop("reject", gate_of(of_two), "--only", "setup.cfg", "--reason", "keep it").out
+    assert "exactly these changes: setup.cfg." in said
+    assert f"stays open as {gate_of(of_two)}" in said
+
+
+def test_a_file_that_the_gate_is_not_about_is_an_error(of_two: Sample) -> None:
+    gate = gate_of(of_two)
+    done = of_two.loop("approve", gate, "--only", "result.txt")
+    assert (done.code, "result.txt" in done.err, gate_of(of_two)) == (2, True, gate)
+
+
 def test_what_is_approved_after_the_end_lands_where_the_rest_did(merged: Sample) -> None:
     approved = merged.loop("approve", gate_of(merged), "--json").data
     assert approved["command"] == f"loop resume --loop {approved['loop']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.decision import DecisionAnswer, GateDecision, decide
+from loopwright.cli.decision import DecisionAnswer, GateDecision, decide, only_option
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option
 
@@ -13,8 +13,10 @@ from loopwright.cli.output import json_option, loop_option
 @click.argument("gate")
 @loop_option
 @click.option("--reason", default="", metavar="TEXT", help="Kept in the log.")
+@only_option
 @json_option(DecisionAnswer)
 @click.pass_obj
-def command(here: Here, *, gate: str, loop_id: str, reason: str, as_json: bool) -> int:
+def command(here: Here, *, gate: str, loop_id: str, reason: str, only: tuple[str, ...], as_json: bool) -> int:
     """Open GATE for exactly the changes that called for it; `loop gates` shows them."""
-    return decide(here, GateDecision(gate=gate, approved=True, reason=reason, loop_id=loop_id), as_json=as_json)
+    decision = GateDecision(gate=gate, approved=True, reason=reason, loop_id=loop_id, only=only)
+    return decide(here, decision, as_json=as_json)

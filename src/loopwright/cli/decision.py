@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NoReturn
 
 import click
 
 from loopwright.app.choice import named, named_root, root_of, roots
-from loopwright.app.loops import view
+from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
-from loopwright.app.views.gates import GateReason, ShownGate, gates_below
+from loopwright.app.views.gates import GateReason, ShownGate, gates_below, split_by_file
 from loopwright.cli.gates import diff_command, file_line, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.people_only import only_for_people
-from loopwright.errors import Forbidden, UsageError
+from loopwright.errors import Forbidden, InvalidTransition, UsageError
 from loopwright.kernel.events import GateDecided
 from loopwright.kernel.gates import gate_key
 from loopwright.kernel.model import LoopId
@@ -32,6 +32,7 @@ class GateDecision:
     approved: bool
     reason: str = ""
     loop_id: str = ""
+    only: tuple[str, ...] = ()  # paths; empty: all of the gate
 
     @property
     def word(self) -> Literal["approved", "rejected"]:
@@ -59,7 +60,13 @@ class DecisionAnswer:
     status: Literal["approved", "rejected"]
     by: str
     command: str = ""  # that goes on
+    rest: str = ""  # id of what stays open of the gate
     already: bool = False
+
+
+only_option = click.option(
+    "--only", multiple=True, metavar="PATH", help="Decide on this file alone; repeatable. The rest gets a new id."
+)
 
 
 def decide(here: Here, decision: GateDecision, *, as_json: bool) -> int:
@@ -82,8 +89,6 @@ async def decided(project: Project, here: Here, decision: GateDecision) -> Decis
     gate = _meant(pending, known, decision) or _refuse(found, decision)
     if gate.status != "pending":
         return _answer(gate, decision.word, gate.by, already=True)
-    if not decision.id:
-        _confirm(here, gate, decision)
     said = GateDecided(
         key=gate_key(gate.name, gate.evidence),
         gate=gate.name,
@@ -91,11 +96,24 @@ async def decided(project: Project, here: Here, decision: GateDecision) -> Decis
         evidence=gate.evidence,
         reason=decision.reason,
         by=here.who,
+        only=decision.only,
     )
     seen = await view(project, gate.loop)
+    part, rest = _split(seen, gate, said)
+    if not decision.id:
+        _confirm(here, part, decision)
     recorded = await take_in(project, seen, said, note)
-    goes_on = recorded is not None and not recorded.is_over
-    return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
+    goes_on = recorded is not None and not recorded.is_over and not (rest and recorded.row.status == "waiting")
+    answer = _answer(part, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
+    return replace(answer, rest=rest)
+
+
+def _split(seen: View, gate: ShownGate, said: GateDecided) -> tuple[ShownGate, str]:
+    """Return the gate with what the decision covers, and the id of the rest."""
+    try:
+        return split_by_file(seen, gate, said)
+    except InvalidTransition as error:
+        raise UsageError(error.why) from error
 
 
 async def _refuse_below_an_end(project: Project, gate: ShownGate, decision: GateDecision) -> None:
@@ -192,4 +210,5 @@ def sentence(answer: DecisionAnswer) -> str:
     files = ", ".join(dict.fromkeys(one_line(reason.file, 500) for reason in answer.because))
     tail = f" Go on with: {answer.command}" if answer.command else ""
     what = f"exactly these changes: {files}" if files else "exactly what it was asked for"
-    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for {what}.{tail}"
+    rest = f" The rest of it stays open as {answer.gate}@{answer.rest}." if answer.rest else ""
+    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for {what}.{rest}{tail}"

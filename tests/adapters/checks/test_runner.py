@@ -318,7 +318,7 @@ def test_each_approved_change_is_let_in_by_itself(tmp_path: Path) -> None:
         seen = await made.checks.examine(commit, trust, (let_in,))
         assert [change.path for change in seen.held] == ["setup.cfg"]
         texts = await made.checks.outfit.source.texts(seen.lands, ("setup.cfg", "tox.ini", "a.py"), limit=100)
-        assert texts == {"setup.cfg": "[a]\n", "tox.ini": "[d]\n", "a.py": "x = 2\n"}
+        assert texts == {"setup.cfg": "[a]", "tox.ini": "[d]", "a.py": "x = 2"}
         other = replace(let_in, blob=next(change.blob for change in gated if change is not let_in))
         assert (await made.checks.examine(commit, trust, (other,))).held == gated
 

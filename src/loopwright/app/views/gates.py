@@ -8,9 +8,11 @@ from typing import Literal, assert_never
 from loopwright.app.kinds import known_kind
 from loopwright.app.loops import OVER, View, view
 from loopwright.app.project import Project
+from loopwright.kernel.events import GateDecided
 from loopwright.kernel.model import Change, Commit, LoopId, Tree
 from loopwright.kernel.risks import Risk
 from loopwright.loops.course import Course, GateRecord, Ruling
+from loopwright.loops.engine_steps import split_gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,19 @@ async def gates_below(project: Project, root: View) -> tuple[ShownGate, ...]:
             if known_kind(project.kinds, row.kind).needs.gates:
                 found += gates(await view(project, row.id), paths[row.id], ended_above=over[row.parent])
     return tuple(found)
+
+
+def split_by_file(seen: View, gate: ShownGate, said: GateDecided) -> tuple[ShownGate, str]:
+    """Return the gate with what the decision covers, and the id under which the rest stays open, if any does.
+
+    Raises `InvalidTransition` where the gate is not about the paths that it names.
+    """
+    course: Course = seen.now.state.course
+    found = (each for each in course.gates if (each.gate, each.evidence) == (gate.name, gate.id))
+    parts = [
+        _shown(part, seen, gate.path, over=False) for each in found for part in split_gate(seen.now.state, said, each)
+    ]
+    return (parts[0], parts[1].id) if parts[1:] else (gate, "")
 
 
 def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool) -> ShownGate:
