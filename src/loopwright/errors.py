@@ -39,9 +39,13 @@ class Forbidden(EngineError):
 
 
 class NeedsPerson(EngineError):
-    """Only a person may go on from here, at a terminal."""
+    """Only a person may go on from here, at a terminal; `command` is what they run there."""
 
     exit_code = 4
+
+    def __init__(self, sentence: str, *, loop: str = "", command: str = "") -> None:
+        self.loop, self.command = loop, command
+        super().__init__(sentence)
 
 
 class InvalidTransition(EngineError):

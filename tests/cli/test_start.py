@@ -276,9 +276,12 @@ def unfinished(once: Kept) -> Sample:
     return Sample(Repository(once.restored()))
 
 
-def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path) -> None:
+def test_a_person_looks_in_between_and_says_that_it_continues(tmp_path: Path) -> None:
     made = sample(tmp_path, EACH_TASK, "scorer", "planner")
     looks_in(made, 25, "colleague")
+    for words in (["resume", "--unattended"], ["resume"], ["start", "--resume", "--unattended"]):
+        assert made.loop(*words).code == 4, words
+    assert made.loop("answer", "continue").code == 0
     done = made.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
 
@@ -286,11 +289,12 @@ def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path) -> None:
 LOOKS = "1 of 2 tasks done; to do: T-002 Write two.txt. Go on after this wave?"
 
 
-def test_a_check_in_behind_a_limit_is_shown_before_resume_goes_on(tmp_path: Path) -> None:
+def test_a_check_in_behind_a_limit_is_shown_with_the_answer(tmp_path: Path) -> None:
     made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
     (need,) = started(made, "--max-iterations", "1").data["needs"]
     assert need["kind"] == "escalation"
     assert f"is recorded.\nIt asks next: {LOOKS}" in made.loop("answer", "continue", "10").out
+    assert made.loop("answer", "continue").code == 0
     assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
 
 
@@ -315,53 +319,8 @@ def test_a_check_in_that_a_raised_limit_brings_up_is_asked(paused: Sample) -> No
     asked = paused.loop("resume", "--unattended", "--json")
     (need,) = asked.data["needs"]
     assert (asked.code, need["kind"], need["why"]) == (4, "check-in", "1 task is done since you last looked")
+    assert paused.loop("answer", "continue").code == 0
     assert paused.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
-
-
-def check_it_is_asked_though_it_dies_in(
-    made: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...]
-) -> None:
-    def killed(*_: object) -> None:
-        raise SystemExit(137)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(f"loopwright.cli.{dies_in}", killed)
-        with pytest.raises(SystemExit):
-            made.loop(*words)
-    asked = made.loop("resume", "--unattended", "--json")
-    (need,) = asked.data["needs"]
-    assert (asked.code, need["kind"], asked.data["tasks"]) == (4, "check-in", count(1))
-    assert made.loop("resume", "--unattended", "--json").data["outcome"] == "complete"
-    assert list((made.repo.path / ".loop" / "shown").iterdir()) == []
-
-
-def test_a_check_in_is_asked_where_whoever_began_died_before_it_was_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner", limits=MORE)
-    check_it_is_asked_though_it_dies_in(made, monkeypatch, "drive.put_json", ("start", CLEAR, "--unattended", "--json"))
-
-
-@pytest.mark.parametrize(
-    ("dies_in", "words", "limits"),
-    [
-        ("answer.put", ("answer", "continue", "10"), ONE),
-        ("resume.drive_and_tell", ("resume", "--unattended"), MORE),
-    ],
-    ids=["answer", "resume"],
-)
-def test_a_check_in_is_asked_where_whoever_brought_it_up_died_before_it_was_shown(
-    paused: Sample, monkeypatch: pytest.MonkeyPatch, dies_in: str, words: tuple[str, ...], limits: str
-) -> None:
-    paused.repo.write("loop.toml", configured("scorer", "planner", limits=limits))
-    check_it_is_asked_though_it_dies_in(paused, monkeypatch, dies_in, words)
-
-
-def test_what_shows_the_history_has_not_shown_the_check_in(unfinished: Sample) -> None:
-    for file in (unfinished.repo.path / ".loop" / "shown").iterdir():
-        file.unlink()  # as if its controller had died before it was printed
-    assert unfinished.loop("answer", "history").code == 0
-    assert unfinished.loop("resume", "--unattended").code == 4
 
 
 def test_the_persons_word_on_the_shape_stands_above_the_score_and_what_nobody_confirms_counts_for_nothing(
@@ -403,6 +362,7 @@ def test_beside_one_that_runs_no_other_is_begun_and_nobody_is_told_to_go_on_with
 
 @pytest.mark.parametrize("words", [["resume"], ["start", "--resume"], ["start"]])
 def test_it_is_gone_on_with(unfinished: Sample, words: list[str]) -> None:
+    assert unfinished.loop("answer", "continue").code == 0
     done = unfinished.loop(*words, "--unattended", "--json")
     assert (done.code, done.data["outcome"], [done.data["loop"]]) == (0, "complete", ids(unfinished))
     assert done.data["tasks"] == count(2)

@@ -11,9 +11,13 @@ import pytest
 
 from loopwright.app.choice import named_root
 from loopwright.cli.changes import with_changes
+from loopwright.cli.confirming import confirmation
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
+from loopwright.errors import Forbidden, NeedsPerson
 from tests.cli.projects import GOOD, Done, Sample, loop, told
+from tests.handwork import confirm_handwork
+from tests.repository import Repository
 
 STATE = Path(__file__).parent.parent / "samples" / "loop-state.json"
 SKILLS = ("entry-portal", "requirements", "spec", "estimation", "triage")
@@ -191,7 +195,7 @@ def test_no_door_goes_on_with_another_agent_or_other_judges_without_a_person(
     assert sample.loop("log").out == log
     with opened(here) as project:
         seen = asyncio.run(named_root(project, loop_id))
-        asyncio.run(with_changes(project, here, seen, asks=True))
+        asyncio.run(with_changes(project, here, seen, confirmation(here, unattended=False)))
     assert "configuration taken in" in sample.loop("log").out
     assert answered(sample.loop("next", "--json"))["to"] == "SCAFFOLD"
 
@@ -273,8 +277,8 @@ def under_way(sample: Sample) -> Path:
 def test_an_edit_that_is_legal_is_taken_in_and_one_that_is_not_is_refused(sample: Sample) -> None:
     file = under_way(sample)
     edit(file, state="VERIFY")
-    refused = sample.loop("next")
-    assert (refused.code, "state: VERIFY is past SCAFFOLD, whose checks have not passed" in refused.err) == (3, True)
+    with pytest.raises(Forbidden, match="state: VERIFY is past SCAFFOLD, whose checks have not passed"):
+        confirm_handwork(sample.repo.path)
     edit(file, branch="feature/other")
     wrong = sample.loop("next")
     assert (wrong.code, "loop-state.json: branch: only `state` may be edited" in wrong.err) == (2, True)
@@ -285,7 +289,7 @@ def test_an_edit_that_is_legal_is_taken_in_and_one_that_is_not_is_refused(sample
     assert (both.code, "both were edited" in both.err) == (2, True)
     other.unlink()
     assert sample.loop("render").code == 0
-    sample.loop("next")
+    confirm_handwork(sample.repo.path)
     assert "a file says" in (log := sample.loop("log").out)
     assert 'state is "INIT"' in log
 
@@ -296,7 +300,7 @@ def test_an_edit_stays_until_it_is_taken_in_and_what_is_broken_is_never_overwrit
     edited = file.read_text()
     left = sample.loop("skip", "deploy", "--reason", "a library")
     assert (left.code, "take it in with `loop resume`" in left.err, file.read_text()) == (0, True, edited)
-    sample.loop("resume", "--unattended")
+    confirm_handwork(sample.repo.path)
     assert 'state is "INIT"' in sample.loop("log").out
     assert file.read_text() == (file.parent / "systems" / "sys-001" / "loop-state.json").read_text() != edited
     file.write_text("{,,")
@@ -328,9 +332,76 @@ def test_an_edit_of_what_is_blocked_is_heard_before_it_goes_on(tmp_path: Path) -
     assert sample.loop("run", "--unattended").code == 4
     assert {*(file.parent / "sessions").iterdir()} == handoffs  # nothing has happened since
     edit(file, state="INIT")
-    sample.loop("resume", "--unattended")
+    confirm_handwork(sample.repo.path)
     log = sample.loop("log").out
     assert ('state is "INIT"' in log, ": resume" in log) == (True, False), log
+
+
+def test_what_is_blocked_stays_so_until_a_person_answers(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "shop", scenario=GOOD + INIT + CANNOT)
+    assert sample.loop("queue", "add", "Work Orders").code == 0
+    file = under_way(sample)
+    sample.loop("resume", "--unattended")
+    log = sample.loop("log").out
+    for words in (("resume", "--unattended"), ("resume",), ("run", "--unattended"), ("next",)):
+        assert sample.loop(*words).code == 4, words
+    assert [line for line in sample.loop("log").out.splitlines() if ": resume" in line] == []
+    assert json.loads(file.read_text())["state"] == "BLOCKED"
+    assert sample.loop("log").out.count("BLOCKED") == log.count("BLOCKED")
+    assert sample.loop("answer", "resume").code == 0
+    assert json.loads(file.read_text())["state"] == "SCAFFOLD"
+
+
+# --- what was done by no recorded step --------------------------------------------------------------------------------
+
+
+def commit_on_branch(sample: Sample, text: str) -> str:
+    """As any process can that may write into the repository: a person, or a step of whatever loop."""
+    own = sample.repo.path.parent / "own"
+    sample.repo.git("worktree", "add", "--quiet", "--force", str(own), "feature/system-work-orders")
+    there = Repository(own)
+    there.write("NOTES.md", text)
+    return there.commit("By whoever it was")
+
+
+@pytest.mark.parametrize("words", [("run", "--unattended"), ("next", "--unattended"), ("resume",)])
+def test_a_branch_that_no_recorded_step_moved_waits_for_a_person(sample: Sample, words: tuple[str, ...]) -> None:
+    under_way(sample)
+    made = commit_on_branch(sample, "Mine.\n")
+    log = sample.loop("log").out
+    refused = sample.loop(*words, "--json")
+    (need,) = answered(refused, 4)["needs"]
+    assert (need["kind"], need["command"]) == ("confirmation", f"loop resume --loop {need['loop']}")
+    assert made[:12] in need["why"]
+    assert sample.loop("log").out == log
+
+
+def test_a_branch_that_a_person_says_they_moved_is_taken_in(sample: Sample) -> None:
+    under_way(sample)
+    made = commit_on_branch(sample, "Mine.\n")
+    with pytest.raises(NeedsPerson):
+        confirm_handwork(sample.repo.path, answer=False)
+    shown = "\n".join(confirm_handwork(sample.repo.path))
+    assert [each in shown for each in (made[:12], "By whoever it was", "NOTES.md | 1 +")] == [True, True, True], shown
+    assert confirm_handwork(sample.repo.path) == []  # once
+
+
+def test_an_edit_waits_for_a_person_whoever_wrote_it(sample: Sample) -> None:
+    edit(under_way(sample), state="INIT")
+    log = sample.loop("log").out
+    (need,) = answered(sample.loop("run", "--unattended", "--json"), 4)["needs"]
+    assert "sets state to INIT" in need["why"]
+    assert sample.loop("log").out == log
+
+
+def test_the_person_at_the_terminal_is_shown_it_and_asked(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way(sample)
+    commit_on_branch(sample, "Mine.\n")
+    here = Here(cwd=sample.repo.path, environ=dict(os.environ), asks=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = told(here, "resume")
+    assert (refused.code, "By whoever it was" in refused.err, "NOTES.md" in refused.err) == (4, True, True)
+    assert told(here, "resume", "--unattended").code == 4
 
 
 def test_what_was_adopted_in_its_own_place_is_no_edit_and_is_replaced_with_the_first_event(sample: Sample) -> None:

@@ -180,10 +180,10 @@ def test_a_rejected_file_is_left_out_and_the_other_lands() -> None:
     assert (outcome(state).held, open_ids(state), state.course.unlanded) == (
         (BENT,),
         [TEST],
-        {BENT.path, MANIFEST.path},
+        frozenset({BENT.path, MANIFEST.path}),
     )
     state = play(state, decides(digest=TEST), replace(v.LANDS, held=(MANIFEST,)), LANDED)
-    assert (outcome(state).held, state.course.unlanded) == ((), {MANIFEST.path})
+    assert (outcome(state).held, state.course.unlanded) == ((), frozenset({MANIFEST.path}))
 
 
 def test_what_is_decided_while_a_part_lands_is_followed_afterwards() -> None:

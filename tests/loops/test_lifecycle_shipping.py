@@ -201,8 +201,19 @@ def test_what_was_approved_is_deployed_once() -> None:
 def test_a_deploy_that_failed_blocks_and_is_never_run_again(code: int | None, detail: str, how: str) -> None:
     played = lc.world(lc.on(RunOnce, RanOnce(key=NO_KEY, code=code, detail=detail)))
     assert played.reason == f"The deploy command did not succeed ({how}"
-    played.say(lc.says("resume")).play()
+    assert [each.choice for each in played.question.options] == ["deployed", "history", "cancel"]
+    with pytest.raises(InvalidTransition, match="'resume' is not one of the options"):
+        played.say(lc.says("resume"))
+    played.say(replace(lc.says("deployed"), by="kim")).play()
     assert (played.stage, len(played.asked(RunOnce))) == ("COMPLETE", 1)
+    (shown,) = (each.shown_by for each in conditions(played.state) if each.name == "PR approved and merged")
+    assert shown.endswith("; deployed: by the word of kim")
+
+
+def test_a_deploy_that_failed_is_still_asked_about_when_its_state_is_set_by_hand() -> None:
+    played = lc.world(lc.on(RunOnce, RanOnce(key=NO_KEY, code=1)))
+    played.say(StateEdited(subject="state", value='"SHIP"')).play()
+    assert (played.stage, len(played.asked(RunOnce))) == ("BLOCKED", 1)
 
 
 def test_without_a_deploy_target_a_person_names_one() -> None:
@@ -278,7 +289,10 @@ def test_what_was_skipped_or_is_measured_counts() -> None:
     played = lc.at("VALIDATE").say(lc.skips("security-audit", "done by a firm"))
     played.say(lc.skips("document", "none")).play()
     shown = {each.name: each.shown_by for each in conditions(played.state)}
-    assert (shown["Security audit passing (no critical/high)"], played.stage) == ("skipped: done by a firm", "COMPLETE")
+    assert (shown["Security audit passing (no critical/high)"], played.stage) == (
+        "skipped by kim: done by a firm",
+        "COMPLETE",
+    )
 
 
 def test_a_queue_that_knows_better_is_not_overruled_and_it_is_said() -> None:

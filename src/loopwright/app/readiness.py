@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -21,6 +21,8 @@ from loopwright.engine.world import Seen
 from loopwright.errors import EngineError
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import LoopRow
+
+Confirm = Callable[[str, Sequence[str]], bool]  # whether a person who is shown these lines says yes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +50,16 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
 
 @asynccontextmanager
 async def about_to_drive(
-    project: Project, loop: View, who: str, failed: Callable[[str], None], *, attended: bool = False
+    project: Project, loop: View, who: str, failed: Callable[[str], None], confirm: Confirm | None = None
 ) -> AsyncIterator[Ready]:
     """The loop as `make_ready` gives it, with what its kind does before and after every drive, however that ends.
 
-    `attended`: somebody is there to be asked."""
+    `confirm` asks the person at the terminal; None: nobody is there."""
     if not loop.kind.sessions:
         yield await make_ready(project, loop, failed)
         return
     session = import_module(loop.kind.sessions)
-    seen: View = await session.began(project, loop, who, failed, attended=attended)
+    seen: View = await session.began(project, loop, who, failed, confirm)
     try:
         yield await make_ready(project, seen, failed)
     except asyncio.CancelledError:
@@ -66,12 +68,14 @@ async def about_to_drive(
     await session.ended(project, seen.row.id, who, "", failed)
 
 
-async def with_handwork(project: Project, loop: View, who: str, failed: Callable[[str], None]) -> View:
+async def with_handwork(
+    project: Project, loop: View, who: str, failed: Callable[[str], None], confirm: Confirm | None
+) -> View:
     """The loop with what people wrote into its files and branches: before anything else is recorded, which may not fit
-    it."""
+    it. Raises `NeedsPerson` where nobody at a terminal says that it is theirs."""
     if not loop.kind.sessions:
         return loop
-    seen: View = await import_module(loop.kind.sessions).by_hand(project, loop, who, failed)
+    seen: View = await import_module(loop.kind.sessions).by_hand(project, loop, who, failed, confirm)
     return seen
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loopwright.app.approvers import objection_to
-from loopwright.app.check_ins import keep_shown
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
@@ -18,11 +17,6 @@ _CHOICES = """\
   1  Approve  approve: exactly these changes; they are verified and landed at once
   2  Reject   reject [REASON]: they stay out, their commit is kept
   3  Later    later: nothing is decided now"""
-
-
-def was_told(project: Project, seen: View) -> None:
-    """Of all that it asks."""
-    keep_shown(project, seen)
 
 
 def left_open(ended: View) -> ShownGate | None:

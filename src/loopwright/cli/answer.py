@@ -9,7 +9,6 @@ from typing import Literal
 import click
 
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
-from loopwright.app.check_ins import keep_shown
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import find_question, take_in
@@ -65,17 +64,15 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     """
     words = TypedAnswer(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
-        told, now = asyncio.run(_record(project, here, loop_id, words))
+        told = asyncio.run(_record(project, here, loop_id, words))
         if told.answered == _ASKS_AGAIN:
             told = replace(told, history=asyncio.run(history(project, told.loop)))
             note(told.history) if as_json else put(told.history)
         put_json(told) if as_json else put(_said(told))
-        if now is not None and told.command:  # what asks again was not printed
-            keep_shown(project, now)
     return 0
 
 
-async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> tuple[AnswerRecorded, View | None]:
+async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> AnswerRecorded:
     await only_for_people(project, here, "answer")
     question = await find_question(project, loop_id)
     said, waiting, asker = answer(question.ask, words), question.waiting, question.asker
@@ -85,7 +82,7 @@ async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer
         raise UsageError(why)
     recorded = await take_in(project, asker, said, note)
     goes_on = f"loop resume --loop {waiting.path[0]}" if recorded and said.choice != _ASKS_AGAIN else ""
-    told = AnswerRecorded(
+    return AnswerRecorded(
         loop=waiting.loop,
         path=waiting.path,
         answered=said.choice,
@@ -94,11 +91,10 @@ async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer
         command=goes_on,
         asks=_next_question(recorded) if goes_on and recorded else "",
     )
-    return told, recorded
 
 
 def _next_question(now: View) -> str:
-    """Shown at once: to go on is an answer to a check-in, and nobody answers what they have not seen."""
+    """Return what it asks now: nobody has to go on with the loop to see it."""
     return next((each.question for each in now.wanted if isinstance(each, Ask)), "")
 
 

@@ -11,7 +11,7 @@ import click
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.readiness import with_handwork
+from loopwright.app.readiness import Confirm, with_handwork
 from loopwright.app.said import take_in
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.cli.here import Here
@@ -24,15 +24,15 @@ NewBudget = float | Literal["settings"] | None  # None: no limit
 _NAMED = 5
 
 
-async def with_changes(project: Project, here: Here, seen: View, *, asks: bool) -> View:
+async def with_changes(project: Project, here: Here, seen: View, confirm: Confirm | None) -> View:
     """The loop with what has changed taken in, after what people did by hand."""
     if seen.is_over:
         return seen
     if seen.alive is not None:
         raise AlreadyRunning(seen.row.id, seen.alive)
-    news = changed_since(project, seen, here, UNSET, asks=asks)
+    news = changed_since(project, seen, here, UNSET, asks=confirm is not None)
     if news:
-        seen = await with_handwork(project, seen, here.who, note)
+        seen = await with_handwork(project, seen, here.who, note, confirm)
     for said in news:
         seen = await take_in(project, seen, said, note) or seen
     return seen
@@ -63,7 +63,9 @@ def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -
         raise NeedsPerson(
             f"since loop {seen.row.id} began, what decides who works and who judges has changed:"
             f" {', '.join(map(_shown, changed.guarded[:_NAMED]))}; nothing was taken in, look at it and run"
-            f" `loop resume --loop {seen.row.id}` at a terminal, or put it back"
+            f" `loop resume --loop {seen.row.id}` at a terminal, or put it back",
+            loop=seen.row.id,
+            command=f"loop resume --loop {seen.row.id}",
         )
     what = "loop.toml" if changed.is_of_settings else "what this loop relies on"
     note(f"{what} has changed since this loop began; taken in:")

@@ -13,7 +13,8 @@ from loopwright.app.rebuilding import rebuild_debt
 from loopwright.app.task_lists import drive_with_lists
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.cli.afterwards import decided_on, left_open, stays, was_told
+from loopwright.cli.afterwards import decided_on, left_open, stays
+from loopwright.cli.confirming import confirmation
 from loopwright.cli.here import Here
 from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
@@ -87,15 +88,15 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
         _tell_people(result, manner)
         gate = left_open(result.view) if here.asks and not manner.unattended else None
         if gate is None or gate.id in asked:
-            return _answered(project, result, manner)
+            return _answered(result, manner)
         asked.add(gate.id)
         decided = complete(decided_on(project, here, result.view, gate))
         if isinstance(decided, StoppedBySignal):
             note(stays(gate))
-            _answered(project, replace(result, answer=replace(result.answer, interrupted=True)), manner)
+            _answered(replace(result, answer=replace(result.answer, interrupted=True)), manner)
             return decided.exit_code
         if decided.is_over:
-            return _answered(project, asyncio.run(told_of_ended(project, decided)), manner)
+            return _answered(asyncio.run(told_of_ended(project, decided)), manner)
         loop = decided
 
 
@@ -104,11 +105,10 @@ def _tell_people(result: Driven, manner: Manner) -> None:
         put(line)
 
 
-def _answered(project: Project, result: Driven, manner: Manner) -> int:
+def _answered(result: Driven, manner: Manner) -> int:
     if manner.as_json:
         tell_block(result)
         put_json(result.answer)
-    was_told(project, result.view)
     return result.exit_code
 
 
@@ -135,8 +135,9 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[objec
 
 async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
-    asked = here.who if here.asks and not manner.unattended else ""
-    async with about_to_drive(project, loop, here.who, note, attended=bool(asked)) as ready:
+    confirm = confirmation(here, unattended=manner.unattended)
+    asked = here.who if confirm else ""
+    async with about_to_drive(project, loop, here.who, note, confirm) as ready:
         start, newest = ready.seen, Newest()
         async with watched(project, here, start, newest, ready.publisher) as watching:
             world, heard = peopled(project, ready, watching, asked)

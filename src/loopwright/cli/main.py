@@ -19,8 +19,8 @@ import click
 
 from loopwright import __version__
 from loopwright.cli.here import Here
-from loopwright.cli.output import ErrorAnswer, fill_closed_streams, hush, note, put_json, settle
-from loopwright.errors import EngineError
+from loopwright.cli.output import ConfirmationNeed, ErrorAnswer, fill_closed_streams, hush, note, put_json, settle
+from loopwright.errors import EngineError, NeedsPerson
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -121,6 +121,9 @@ def run(argv: Sequence[str], here: Here) -> int:
         return done.exit_code
     except click.ClickException as error:
         return _failed(argv, _usage(error), error.exit_code)
+    except NeedsPerson as error:
+        need = ConfirmationNeed(loop=error.loop, why=str(error), command=error.command)
+        return _failed(argv, str(error), error.exit_code, (need,) if error.command else ())
     except EngineError as error:
         return _failed(argv, str(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -151,10 +154,10 @@ def _usage(error: click.ClickException) -> str:
     return f"{sentence}{' See' if guess else '; see'} `{context.command_path} --help`"
 
 
-def _failed(argv: Sequence[str], sentence: str, code: int) -> int:
+def _failed(argv: Sequence[str], sentence: str, code: int, needs: tuple[ConfirmationNeed, ...] = ()) -> int:
     note(f"loop: {sentence}")
     if "--json" in argv:
-        put_json(ErrorAnswer(error=sentence, exit_code=code))
+        put_json(ErrorAnswer(error=sentence, exit_code=code, needs=needs))
     return code
 
 

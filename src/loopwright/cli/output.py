@@ -28,11 +28,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationNeed:
+    """What only a person at a terminal can confirm, and the command that asks for it."""
+
+    loop: str
+    why: str
+    command: str
+    kind: Literal["confirmation"] = "confirmation"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorAnswer:
     """What any command answers with `--json` when it could not do what it was asked."""
 
     error: str
     exit_code: int
+    needs: tuple[ConfirmationNeed, ...] = ()
 
 
 _LONGEST_NUMBER = 20  # characters of a number on the command line; Python itself gives up on thousands

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import click
 
-from loopwright.app.check_ins import gone_on
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
+from loopwright.app.readiness import with_handwork
+from loopwright.app.said import take_in
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.changes import NewBudget, changed_since
+from loopwright.cli.confirming import confirmation
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
@@ -31,7 +33,8 @@ _NOTHING = "Nothing to resume."
 def command(here: Here, *, loop_id: str, budget: NewBudget, unattended: bool, as_json: bool) -> int:
     """Go on with what was interrupted, paused or answered.
 
-    No agent run whose result was recorded is repeated. With nothing to do it says so.
+    No agent run whose result was recorded is repeated. With nothing to do it says so. It answers no question: at a
+    terminal you are asked, elsewhere it ends in exit 4 until `loop answer` has said it.
     """
     if not has_log(here):
         return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
@@ -60,10 +63,12 @@ async def prepare(
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    asks = here.asks and not unattended
-    news = changed_since(project, chosen, here, budget, asks=asks)
-    # What comes up by the news, nobody has seen yet: it is asked.
-    return await gone_on(project, chosen, here.who, news, note, asks=asks)
+    confirm = confirmation(here, unattended=unattended)
+    news = changed_since(project, chosen, here, budget, asks=confirm is not None)
+    chosen = await with_handwork(project, chosen, here.who, note, confirm)
+    for said in news:
+        chosen = await take_in(project, chosen, said, note) or chosen
+    return chosen
 
 
 async def _choose(project: Project, loop: str | Listed) -> View | str:

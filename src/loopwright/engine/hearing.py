@@ -92,8 +92,9 @@ async def _refuse_second(store: Store, known: Opened, said: Said, item: int = 0)
 
 
 def _is_rival(first: object, said: Said) -> bool:
-    both = isinstance(first, GateDecided) and isinstance(said, GateDecided)
-    return both and (first.gate, first.evidence) == (said.gate, said.evidence)
+    if not isinstance(first, GateDecided) or not isinstance(said, GateDecided):
+        return False
+    return (first.gate, first.evidence) == (said.gate, said.evidence)
 
 
 async def end_unread(store: Store, loop: LoopId, said: CancelRequested) -> Outcome:

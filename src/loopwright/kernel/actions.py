@@ -109,7 +109,6 @@ class Ask:
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
     paused: bool = False  # a limit is reached: the loop is paused, and goes on once a person has raised it
-    resume: str = ""  # the choice that going on with the loop is; empty: of a check-in the first, of others none
     why: str = ""
 
 

@@ -151,7 +151,6 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
             key=Key(asks.kind, course.asked),
             kind=asks.kind,
             paused=asks.paused,
-            resume=asks.resume,
             question=asks.question,
             options=asks.options,
             findings=asks.findings,

@@ -39,7 +39,6 @@ class Escalation:
     findings: tuple[Finding, ...] = ()
     kind: Literal["escalation", "check-in"] = "escalation"  # of a check-in the first option is taken by going on
     paused: bool = False  # a limit is reached, that a person may raise
-    resume: str = ""  # the option that going on is
 
 
 def not_offered(state: S, event: Answered) -> S:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,8 +13,10 @@ from loopwright.adapters.git.program import Git, path_of, persons_git, readable
 from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, Tree
+from loopwright.kernel.quoting import one_line
 
 _TRUSTING = re.compile(r"git config --global --add safe\.directory .+")  # git's own words, the path as a shell takes it
+_SHOWN = 15  # commits, and files
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
 
 
@@ -92,7 +93,6 @@ class ComeOn(NamedTuple):
     made: tuple[str, ...]  # paths of the work, where it has that
     paths: tuple[str, ...]  # that differ, from the work where it has that
     onto: str  # where the target stands, if that was brought in since; else empty
-    moved: float | None  # when it last did; None: git does not tell
 
 
 class OwnBranch(NamedTuple):
@@ -118,7 +118,6 @@ def commits_on(top: Path, env: Mapping[str, str], stood: OwnBranch) -> ComeOn | 
         made=tuple(git.names(*differ, since, work)) if is_whole else (),
         paths=tuple(git.names(*differ, work if is_whole else since, tip)),
         onto=theirs if is_new else "",
-        moved=_moved(git, f"refs/heads/{branch}"),
     )
 
 
@@ -127,13 +126,14 @@ def _position(git: Git, ref: str) -> str:
     return readable(said.out).strip() if said.code == 0 else ""
 
 
-def _moved(git: Git, ref: str) -> float | None:
-    """By the file that says so, whose time no program sets. Of one that was packed since, nobody knows."""
-    for name in (ref, "reftable/tables.list"):
-        place = path_of(git.run("rev-parse", "--path-format=absolute", "--git-path", name)[:-1])
-        with suppress(OSError):
-            return Path(place).stat().st_ctime
-    return None
+def described(top: Path, env: Mapping[str, str], since: str, tip: str) -> tuple[str, ...]:
+    """Return the newest commits from one to the other, and how much of which files they change."""
+    git = persons_git(env, top)
+    newest = ("--no-show-signature", "--no-color", f"-{_SHOWN}", "--format=%h %an: %s")
+    commits = git.run("log", *newest, f"{since}..{tip}")
+    files = git.run("diff-tree", "--stat=100", "--no-color", "--no-ext-diff", "--no-textconv", since, tip)
+    lines = (*readable(commits).splitlines(), *readable(files).splitlines()[-_SHOWN:])
+    return tuple(f"  {one_line(line, 200)}" for line in lines)
 
 
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:

@@ -85,6 +85,7 @@ def unshipped(state: LifecycleState) -> LifecycleState:
         proposal=PullRequest(),
         merged=NO_COMMIT,
         deployed=False,
+        deploy_failed="",
         deployments=state.deployments + state.deployed,
         papers=NO_COMMIT,
         requested=(),

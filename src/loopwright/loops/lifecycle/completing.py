@@ -72,7 +72,8 @@ def _conditions(state: LifecycleState) -> Iterator[Condition]:
     yield Condition("All tests passing", bool(state.merged), f"checks on the tree that was merged: {checks}")
     yield _verified(state)
     yield _by_skill(state, "Code validation passing (logic, requirements)", "code-validation")
-    yield _by_skill(state, "Security audit passing (no critical/high)", "security-audit")
+    audit = _by_skill(state, "Security audit passing (no critical/high)", "security-audit")
+    yield replace(audit, shown_by=audit.shown_by + _by_word(state, "security", "; run again"))
     measured = any(sort_of_check(name) == PERFORMANCE for name in state.plan.checks)
     if measured:
         yield Condition("Performance targets met", bool(state.merged), "a check measures it")
@@ -80,11 +81,18 @@ def _conditions(state: LifecycleState) -> Iterator[Condition]:
         yield _by_skill(state, "Performance targets met", "perf-analysis", "not measured")
     yield _by_skill(state, "Documentation updated", "document")
     yield _reviewed(state)
-    yield Condition("PR approved and merged", bool(state.merged), f"merged as {state.merged[:12]}")
+    deployed = _by_word(state, "deploy", "; deployed")
+    yield Condition("PR approved and merged", bool(state.merged), f"merged as {state.merged[:12]}{deployed}")
     unapproved = [
         gate.gate for gate in state.course.gates if _is_missing(gate.gate, gate.due, gate.ruling, gate.lasting)
     ]
     yield Condition("All required gates approved", not unapproved, ", ".join(unapproved) or "every gate that was due")
+
+
+def _by_word(state: LifecycleState, cause: str, what: str) -> str:
+    """Return whose word it rests on that this was resolved; empty where nobody had to say so."""
+    names = dict.fromkeys(one_line(name, 100) for each, name in state.resolved_by if each == cause)
+    return f"{what}: by the word of {' and '.join(names)}" if names else ""
 
 
 def _verified(state: LifecycleState) -> Condition:

@@ -150,6 +150,7 @@ def _with_skill(state: LifecycleState, skill: str) -> LifecycleState:
     return begun(state, Step.SKILL)
 
 
+DEPLOY_ASK = "Look at what was deployed and set it right, then `loop answer deployed`: the command is not run again."
 NO_TARGET = "No deploy target configured. Specify target or 'skip deploy' to skip"
 
 
@@ -167,6 +168,8 @@ def _shipped(state: LifecycleState) -> LifecycleState:
         return begun(state, Step.MERGE if state.plan.merges and state.plan.forge == "local" else Step.READ)
     if not state.deployed and deploy_command(state):
         return begun(state, Step.DEPLOY)
+    if state.deploy_failed:
+        return blocked(state, "deploy", state.deploy_failed, DEPLOY_ASK)
     return going(state, Stage.COMPLETE, f"the pull request is merged as {state.merged[:12]}")
 
 

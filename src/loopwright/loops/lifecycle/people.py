@@ -24,6 +24,7 @@ from loopwright.loops.lifecycle.state import LifecycleState, Skip, Step, begun, 
 from loopwright.loops.lifecycle.states import NORMAL, Stage
 
 _RESUME = Option(choice="resume", label="It is resolved: run again what blocked", prompt="resume: run it again")
+_DEPLOYED = Option(choice="deployed", label="It is deployed: complete the system without running the command again")
 _CONTINUE = Option(choice="continue", label="Grant more retries")
 _BEGIN = Option(choice="continue", label="Begin all the same: what fails is fixed on the way")
 _HISTORY = Option(choice="history", label="Show what was tried")
@@ -47,12 +48,12 @@ def escalation(state: LifecycleState) -> Escalation:
     extra = (*extra, _ACCEPT) if told is not None and told.cause == "unbuilt" else extra
     granting = (_CONTINUE,) if state.failure is not None else ()
     granting = (_BEGIN,) if told is not None and told.cause == "base" else granting
+    ways = (_DEPLOYED,) if state.deploy_failed else (*extra, _RESUME, *granting, _REVISE)
     return Escalation(
         question=f"{state.plan.system.name} is BLOCKED: {told.reason}. {told.ask}" if told else "",
-        options=(*extra, _RESUME, *granting, _REVISE, _HISTORY, _CANCEL),
+        options=(*ways, _HISTORY, _CANCEL),
         why=told.reason if told else "; ".join(state.course.reasons),
         findings=state.failure.findings if state.failure else (),
-        resume=_RESUME.choice,
     )
 
 
@@ -78,10 +79,18 @@ def answered(state: LifecycleState, event: Answered) -> LifecycleState:
         case "skip":
             skip = SkillSkipped(skill="deploy", reason=event.text.strip(), by=event.by)
             return skipped(state, skip)
+        case "deployed":
+            return _resumed(replace(_by_word(state, event), deploy_failed=""), rechecking=False)
         case _:
             if state.blocked is not None and state.blocked.cause == "base":  # it is tried again, and asked again if red
                 state = c.steered(state, preflighted=False)
-            return _resumed(_with_room(state), rechecking=state.failure is not None)
+            return _resumed(_with_room(_by_word(state, event)), rechecking=state.failure is not None)
+
+
+def _by_word(state: LifecycleState, event: Answered) -> LifecycleState:
+    """Return the state that remembers whose word it rests on."""
+    cause = state.blocked.cause if state.blocked else ""
+    return replace(state, resolved_by=(*state.resolved_by, (cause, event.by or "a person")))
 
 
 def accepted(state: LifecycleState) -> LifecycleState:

@@ -111,8 +111,7 @@ def _deployed(state: LifecycleState, event: Answer) -> LifecycleState:
         return onward(replace(state, deployed=True))
     how = "nobody knows how it ended" if event.code is None else f"it ended with {event.code}"
     why = f"The deploy command did not succeed ({how}): {event.detail}".rstrip(": ")
-    ask = "Look at what was deployed and set it right; resume goes on without running the command again."
-    return blocked(replace(state, deployed=True), "deploy", why, ask)
+    return onward(replace(state, deployed=True, deploy_failed=why))
 
 
 SHIPPED: Mapping[Step, Callable[[LifecycleState, Answer], LifecycleState]] = {

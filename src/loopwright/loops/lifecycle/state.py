@@ -225,7 +225,9 @@ class LifecycleState:
     regrounds: bool = False  # what judges is to be made anew
     held_on: str = ""  # the branch with what was held back
     merged: Commit = NO_COMMIT
-    deployed: bool = False
+    deployed: bool = False  # the command was begun
+    deploy_failed: str = ""  # why, until a person says that it is deployed
+    resolved_by: tuple[tuple[str, str], ...] = ()  # what a person resolved by their word: cause, name
     deployments: int = 0  # that were begun for what was proposed before
     deploy: str = ""  # a target that a person named
     # --- the rest

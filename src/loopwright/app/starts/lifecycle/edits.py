@@ -12,8 +12,9 @@ from loopwright.adapters.files import read_regular
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import write_at_once
+from loopwright.app.readiness import Confirm
 from loopwright.app.said import take_in
-from loopwright.app.starts.lifecycle.handwork import all_ended, may_be_a_steps, with_commits
+from loopwright.app.starts.lifecycle.handwork import Unrecorded, all_ended, confirm_handwork, with_commits
 from loopwright.app.starts.lifecycle.state_files import LARGEST, state_place
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.events import StateEdited
@@ -36,26 +37,28 @@ class _Edited:
     state: str  # empty: nothing was changed that means anything
 
 
-async def by_hand(project: Project, seen: View, by: str, failed: Callable[[str], None]) -> View:
+async def by_hand(
+    project: Project, seen: View, by: str, failed: Callable[[str], None], confirm: Confirm | None
+) -> View:
     """The system with all that a person did with their own hands since it was last driven."""
     seen = await all_ended(project, seen, by, failed)
-    return await with_edit(project, await with_commits(project, seen, by, failed), by)
+    return await with_edit(project, await with_commits(project, seen, by, confirm), by, confirm)
 
 
-async def with_edit(project: Project, seen: View, by: str) -> View:
+async def with_edit(project: Project, seen: View, by: str, confirm: Confirm | None) -> View:
     """The system with what the person said in its file. Raises `ConfigError` where that cannot be taken in, naming the
-    key, and `Forbidden` where the machine does not take it: the file stays as they wrote it.
+    key, `NeedsPerson` where nobody says that it is theirs, and `Forbidden` where the machine does not take it: the
+    file stays as it is.
     """
     edits = tuple(_edits(project, seen))
-    for each in edits:
-        if each.state and await may_be_a_steps(project, seen, each.place.path.stat().st_ctime):
-            why = "it was changed while a step was at work, which can write there too: save it once more if it is yours"
-            raise ConfigError(each.place.name, "state", f"{why}, or move it away and run `loop render`")
     found = {each.state: each.place.name for each in edits if each.state}
     if len(found) > 1:
         names, says = " and ".join(found.values()), f"both were edited, and say {' and '.join(found)}"
         raise ConfigError(names, "state", f"{says}; move one of them away and run `loop render`")
     for state, name in found.items():
+        edited_by = f"{name} was edited by no recorded step: it sets state to {state}"
+        shown = (f"{edited_by}, and the system is in {seen.standpoint.state}",)
+        confirm_handwork(seen, confirm, Unrecorded(edited_by, shown, "move it away and run `loop render`"))
         said = StateEdited(subject="state", value=json.dumps(state), by=by)
         try:
             # That the file is left as it is, is no news: it is written below, once it is known to be taken in.

@@ -1,55 +1,26 @@
-"""What a person did with their own hands while nobody drove the system: commits on its branch, edits of its files.
+"""What a person did by hand while nobody drove the system: commits on its branch, edits of its files.
 
-What came about while a step could be at work is nobody's word: a step can write wherever the person can.
+A step of any loop can write there too, so that only a person at a terminal can say that it is theirs.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from math import inf
+from collections.abc import Callable
+from typing import NamedTuple
 
-from loopwright.adapters.git.repository import OwnBranch, commits_on
+from loopwright.adapters.git.repository import OwnBranch, commits_on, described
 from loopwright.app.loops import View
 from loopwright.app.project import Project
+from loopwright.app.readiness import Confirm
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
-from loopwright.errors import Forbidden
-from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
-from loopwright.kernel.events import Answered, GateDecided, SessionMarked, Started, StateEdited
-from loopwright.kernel.model import NO_KEY, Key
-from loopwright.kernel.record import Record, event_of
+from loopwright.errors import NeedsPerson
+from loopwright.kernel.events import SessionMarked, StateEdited
+from loopwright.kernel.record import event_of
 
 Failed = Callable[[str], None]
 _MARKED = SessionMarked.__name__
-_NOBODY = frozenset(kind.__name__ for kind in (Ask, AwaitGate, WaitUntil))  # is at work while these are waited for
-_TICK = 0.01  # seconds by which the clock of a file system may be behind
-
-
-async def may_be_a_steps(project: Project, seen: View, changed: float | None) -> bool:
-    """Whether something was changed while a step was at work, or nobody can say when."""
-    return changed is None or any(
-        began - _TICK <= changed <= ended + _TICK for began, ended in _at_work(await project.store.read(seen.row.id))
-    )
-
-
-def _at_work(records: Iterable[Record]) -> Iterator[tuple[float, float]]:
-    """From when to when. One that was cut off has ended with its session."""
-    begun: dict[Key, float] = {}
-    for record in records:
-        match event_of(record):
-            case Started(key=key, action=action) if action not in _NOBODY:
-                begun[key] = record.at
-            case SessionMarked(mark="ended"):
-                yield from ((at, record.at) for at in begun.values())
-                begun.clear()
-            case Answered() | GateDecided():
-                pass
-            case event if (at := begun.pop(getattr(event, "key", NO_KEY), None)) is not None:
-                yield at, record.at
-            case _:
-                pass
-    yield from ((at, inf) for at in begun.values())
 
 
 async def all_ended(project: Project, seen: View, by: str, failed: Failed) -> View:
@@ -65,9 +36,10 @@ async def all_ended(project: Project, seen: View, by: str, failed: Failed) -> Vi
     return await take_in(project, seen, marked, failed) or seen
 
 
-async def with_commits(project: Project, seen: View, by: str, failed: Failed) -> View:
-    """The system with what somebody committed on its branch: nothing of that is lost, and what was made goes on from
-    there. Where it is proposed elsewhere, the forge tells of it. Raises `Forbidden` where a step may have done it.
+async def with_commits(project: Project, seen: View, by: str, confirm: Confirm | None) -> View:
+    """Return the system with what was committed on its branch by no step of it, once a person says that it is theirs.
+
+    Where it is proposed elsewhere, the forge tells of it. Raises `NeedsPerson` without that word.
     """
     state = seen.now.state
     if not state.takes_commits:
@@ -77,11 +49,10 @@ async def with_commits(project: Project, seen: View, by: str, failed: Failed) ->
     found = commits_on(project.root, project.environ, stood)
     if found is None:
         return seen
-    if await may_be_a_steps(project, seen, found.moved):
-        why = f"{branch} came to {found.tip[:12]} while a step was at work, which can write there too"
-        theirs = "if it is yours, commit once more (`git commit --amend --no-edit` there)"
-        raise Forbidden(f"{why}; {theirs}, or put it back: `git branch --force {branch} {state.landed}`")
-    failed(f"{branch} has come on to {found.tip[:12]} by your own hand: the work goes on from there")
+    moved = f"branch {branch} moved to {found.tip[:12]} by no recorded step"
+    put_back = f"`git branch --force {branch} {state.landed}`"
+    shown = (f"{moved}:", *described(project.root, project.environ, state.landed, found.tip))
+    confirm_handwork(seen, confirm, Unrecorded(moved, shown, put_back))
     told = {
         "commit": found.tip,
         "paths": found.paths,
@@ -92,3 +63,22 @@ async def with_commits(project: Project, seen: View, by: str, failed: Failed) ->
     said = StateEdited(subject="branch", value=json.dumps(told), by=by)
     # What else is to be said of its files is said when the session begins.
     return await take_in(project, seen, said, lambda _sentence: None) or seen
+
+
+class Unrecorded(NamedTuple):
+    """A change that no step of the system has on record."""
+
+    sentence: str
+    shown: tuple[str, ...]
+    put_back: str  # how to undo it
+
+
+def confirm_handwork(seen: View, confirm: Confirm | None, found: Unrecorded) -> None:
+    """Raise `NeedsPerson` unless the person at the terminal says that they did this."""
+    command = f"loop resume --loop {seen.row.id}"
+    if confirm is None:
+        how = f"confirm it at a terminal with `{command}`, or put it back: {found.put_back}"
+        raise NeedsPerson(f"{found.sentence}; {how}", loop=seen.row.id, command=command)
+    if not confirm("Did you do this, and is the work to continue with it?", found.shown):
+        why = f"{found.sentence} and was not taken in; put it back: {found.put_back}"
+        raise NeedsPerson(why, loop=seen.row.id, command=command)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
+from loopwright.app.readiness import Confirm
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.edits import by_hand
 from loopwright.app.starts.lifecycle.memory import remembered
@@ -14,7 +15,7 @@ from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
 from loopwright.config.settings import Settings
 from loopwright.engine.nesting import can_go_on
 from loopwright.errors import AlreadyRunning, EngineError
-from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, Cancelled, GateDecided, SessionMarked, Started, StateEdited
 from loopwright.kernel.model import NO_COMMIT, Key, LoopId
 from loopwright.kernel.record import Record, event_of
@@ -23,28 +24,19 @@ from loopwright.loops.course import Station
 Failed = Callable[[str], None]
 
 
-async def began(project: Project, seen: View, by: str, failed: Failed, *, attended: bool) -> View:
+async def began(project: Project, seen: View, by: str, failed: Failed, confirm: Confirm | None) -> View:
     """What a person edited, what was decided on the pull request, gates whose time is over, then the cold boot: before
     the first decision. Where somebody is there, time does not close a gate."""
     if seen.is_over:
         return seen
     if holder := await project.store.holder(seen.row.id):
         raise AlreadyRunning(seen.row.id, holder)  # before anything is put into another's log
-    seen = await by_hand(project, seen, by, failed)
-    if (asked := _mended(seen)) is not None:
-        seen = await take_in(project, seen, Answered(key=asked.key, choice=asked.resume, by=by), failed) or seen
+    seen = await by_hand(project, seen, by, failed, confirm)
     seen = await read_first(project, seen, failed)
-    if not attended:
+    if confirm is None:
         seen = await gates_in_time(project, seen, by, failed)
     said = SessionMarked(mark="began", why="cold boot", text=remembered(project, seen), by=by)
     return await take_in(project, seen, said, failed) or seen
-
-
-def _mended(seen: View) -> Ask | None:
-    """What they were asked to mend, and have committed something for since."""
-    if not seen.now.state.regrounds:
-        return None
-    return next((each for each in seen.wanted if isinstance(each, Ask) and each.resume), None)
 
 
 async def ended(project: Project, loop: LoopId, by: str, why: str, failed: Failed) -> None:
