@@ -158,6 +158,17 @@ def test_who_asks_for_changes_takes_the_approval_back() -> None:
     assert played.state.course.refusals == ("A person rejected the gate deploy: names are unclear",)
 
 
+def test_an_approval_that_is_taken_back_before_the_merge_is_waited_for_again() -> None:
+    back = (Opinion(by="lee", said="withdrawn", at="2", inside=True),)
+    page = "https://git.test/acme/shop/pull/1"
+    yes = lc.gate("deploy", lambda asked: replace(lc.approves(asked), by="lee@git.test"))
+    played = lc.world(yes, merges(lc.seen(opinions=back, url=page)))
+    assert (len(played.asked(AwaitGate, gate="deploy")), played.stage) == (2, "COMPLETE")
+    other = (Opinion(by="kim", said="withdrawn", at="2", inside=True),)
+    played = lc.world(yes, merges(lc.seen(opinions=other, url=page)))
+    assert (len(played.asked(AwaitGate, gate="deploy")), played.stage) == (1, "COMPLETE")
+
+
 def test_what_was_asked_before_this_was_proposed_is_no_no_to_it() -> None:
     old = (Opinion(by="kim", said="changes-requested", commit=Commit("c001"), at="0", inside=True),)
     played = lc.world(merges(lc.seen(opinions=old)))

@@ -13,7 +13,7 @@ class Opinion:
     """What one person said on a pull request; the last of theirs that decides something counts."""
 
     by: str
-    said: Literal["approved", "changes-requested", "commented"]
+    said: Literal["approved", "changes-requested", "withdrawn", "commented"]
     text: str = ""
     commit: Commit = NO_COMMIT  # what it was said of
     at: str = ""  # when, by the clock of the forge: later ones sort after earlier ones

@@ -54,6 +54,7 @@ def test_the_last_word_of_each_person_that_decides_counts() -> None:
     ]
     assert opinions_of(reviews, ()) == (
         Opinion(by="ada", said="changes-requested", text="Look at line 3.", commit=Commit("c2")),
+        Opinion(by="cyd", said="withdrawn", text="Was once approved.", commit=Commit("c1")),
         Opinion(by="bob", said="approved", commit=Commit("c2")),
         Opinion(by="ada", said="commented", text="And at line 4.", commit=Commit("c2")),
     )
@@ -73,6 +74,26 @@ def test_what_people_said_is_told_and_what_we_said_is_not() -> None:
         ("", "commented", "From one who is gone."),
     ]
     assert (len(said), len(said[2].text)) == (3, 8000)
+
+
+def test_what_was_edited_is_left_out() -> None:
+    comments: list[Json] = [
+        {"author": {"login": "ada"}, "body": "architecture approved", "includesCreatedEdit": True},
+        {"author": {"login": "bob"}, "body": "architecture approved", "includesCreatedEdit": False},
+    ]
+    reviews = [
+        {**review("ada", "COMMENTED", "- [x] no secret in the code"), "includesCreatedEdit": True},
+        {**review("cyd", "APPROVED", "Fine."), "includesCreatedEdit": True},  # its state cannot be edited
+    ]
+    assert [(each.by, each.said) for each in opinions_of(reviews, comments)] == [
+        ("cyd", "approved"),
+        ("bob", "commented"),
+    ]
+
+
+def test_a_dismissed_review_takes_back_what_its_author_said_before() -> None:
+    reviews = [review("ada", "APPROVED"), review("ada", "DISMISSED", "Not yet.")]
+    assert [(each.by, each.said) for each in opinions_of(reviews, ())] == [("ada", "withdrawn")]
 
 
 def test_checks_that_failed_and_that_have_not_ended_are_named() -> None:

@@ -82,6 +82,33 @@ def test_what_else_is_said_approves_nothing(name: str, opinion: Opinion) -> None
     assert decided(opinion, gates=(name,)) == []
 
 
+LATER = "2026-02-05T10:00:07Z"
+
+
+@pytest.mark.parametrize(
+    ("name", "later", "word"),
+    [
+        ("architecture", said("ada", "architecture rejected. I withdraw my approval", at=LATER), [False]),
+        ("architecture", said("Ada", "Architecture: rejected", at=LATER), [False]),
+        ("architecture", asks_for_changes("ada", at=LATER), [False]),
+        ("architecture", said("ada", "architecture: wait, I want to look once more", at=LATER), []),
+        ("architecture", said("ada", "", said="withdrawn", at=LATER), []),
+        ("architecture", said("ada", "architecture rejected", at=BEFORE), [True]),
+        ("architecture", said("ada", "the architecture is rejected by eve", at=LATER), [True]),
+        ("architecture", said("eve", "architecture rejected", at=LATER), [True]),
+        ("deploy", said("ada", "deploy rejected", at=LATER), [False]),
+        ("deploy", said("ada", "", said="withdrawn", at=LATER), []),
+        ("security", said("ada", f"Security checklist:\n{TICKED}", at=LATER), [True]),
+        ("security", said("ada", f"security rejected\n{TICKED}", at=LATER), [False]),
+    ],
+)
+def test_the_latest_statement_of_a_person_on_a_gate_counts(name: str, later: Opinion, word: list[bool]) -> None:
+    yes = said("ada", "architecture approved") if name == "architecture" else approved("ada")
+    may = Deciders(approvers=((name, ("ada",)),))
+    for opinions in ((yes, later), (later, yes)):  # whatever order they are listed in
+        assert [each[1] for each in decided(*opinions, gates=(name,), may=may)] == word
+
+
 def test_all_who_are_listed_have_to_approve() -> None:
     both = "ada@git.test, grace@git.test"
     assert decided(said("ada", TICKED), approved("Grace"), gates=("security",)) == [

@@ -28,9 +28,10 @@ _URL = re.compile(
     r"(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(?:\.git)?/?"
 )
 _GREEN = frozenset(("SUCCESS", "NEUTRAL", "SKIPPED"))
-_DECIDES: Mapping[str, Literal["approved", "changes-requested"]] = {
+_DECIDES: Mapping[str, Literal["approved", "changes-requested", "withdrawn"]] = {
     "APPROVED": "approved",
     "CHANGES_REQUESTED": "changes-requested",
+    "DISMISSED": "withdrawn",
 }
 _INSIDE = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
 _STATES: Mapping[str, Literal["open", "merged", "closed"]] = {"OPEN": "open", "MERGED": "merged", "CLOSED": "closed"}
@@ -117,7 +118,11 @@ def marked(comment: str) -> tuple[str, str]:
 
 
 def opinions_of(reviews: Iterable[Json], comments: Iterable[Json]) -> tuple[Opinion, ...]:
-    """The last of each person's that decides something, then what was only said. One that was dismissed is none."""
+    """Return the last review of each person that decides something, then what was only said.
+
+    A dismissed review takes back what its author said before. What was edited is left out: anybody who may write to
+    the repository can have edited it.
+    """
     deciding: dict[str, Opinion] = {}
     said: list[Opinion] = []
     for review in reviews:
@@ -126,13 +131,17 @@ def opinions_of(reviews: Iterable[Json], comments: Iterable[Json]) -> tuple[Opin
         if word is not None:
             deciding.pop(told.by, None)
             deciding[told.by] = replace(told, said=word)
-        elif review.get("state") == "COMMENTED" and told.text:
+        elif review.get("state") == "COMMENTED" and told.text and not _is_edited(review):
             said.append(told)
     for comment in comments:
         is_hidden = comment.get("isMinimized") is True or _OURS.search(_text(comment.get("body")))
-        if not is_hidden and (told := _opinion(comment, "createdAt")).text:
+        if not is_hidden and not _is_edited(comment) and (told := _opinion(comment, "createdAt")).text:
             said.append(told)
     return (*deciding.values(), *said[-_MOST:])
+
+
+def _is_edited(data: Json) -> bool:
+    return data.get("includesCreatedEdit") is True
 
 
 def _opinion(data: Json, when: str) -> Opinion:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, assert_never
 
 from loopwright.kernel.events import GateDecided, Said, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED, gate_key
@@ -64,21 +65,32 @@ def decisions(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedTh
 
 def rejection_of(state: LifecycleState, gate: GateRecord) -> GateDecided | None:
     """Of what was approved, on the page as it was last seen."""
+    return next(_rejections((gate,), state.proposal, _asked_of(state, gate)), None)
+
+
+def is_withdrawn(state: LifecycleState, gate: GateRecord) -> bool:
+    """Return whether somebody who approved the gate on the pull request has taken that back there."""
+    statements = _statements(gate.gate, state.proposal, _asked_of(state, gate))
+    withdrawn = {f"{said.by}@{_host(state.proposal)}" for said, word in statements if word == "withdraws"}
+    return not withdrawn.isdisjoint(gate.by.split(", "))
+
+
+def _asked_of(state: LifecycleState, gate: GateRecord) -> AskedThere:
     listed = tuple(who for name, who in state.plan.reviewers if name == gate.gate)
-    asked = AskedThere(asked=state.asked, commit=state.landed, may=Deciders(approvers=((gate.gate, listed),)))
-    return next(_rejections((gate,), state.proposal, asked), None)
+    return AskedThere(asked=state.asked, commit=state.landed, may=Deciders(approvers=((gate.gate, listed),)))
 
 
 def _rejections(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedThere) -> Iterator[GateDecided]:
-    for said in seen.opinions:
-        for gate in gates:
-            if said.said == "changes-requested" and _counts(said, gate.gate, seen, request):
+    for gate in gates:
+        for said, word in _statements(gate.gate, seen, request):
+            if word == "rejects":
                 yield _decided(gate, [said.by], seen, reason=said.text or "changes were requested", approved=False)
 
 
 def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedThere) -> Iterator[GateDecided]:
     for gate in gates:
-        said = [each.by for each in seen.opinions if _approves(each, gate.gate, seen, request)]
+        said = [each.by for each, word in _statements(gate.gate, seen, request) if word == "approves"]
+        said = [by for by in said if not _is(by, request.may.starter, seen)]
         needed = [name for name in _listed(gate.gate, request) if not _is(seen.author, name, seen)]
         if needed and all(any(_is(by, name, seen) for by in said) for name in needed):
             yield _decided(gate, said, seen, approved=True)
@@ -86,15 +98,47 @@ def _approvals(gates: tuple[GateRecord, ...], seen: PullRequest, request: AskedT
             yield _decided(gate, said[:1], seen, approved=True)
 
 
-def _approves(said: Opinion, gate: str, seen: PullRequest, request: AskedThere) -> bool:
-    if not _counts(said, gate, seen, request) or _is(said.by, request.may.starter, seen):
-        return False
-    if said.said == "approved":
-        return gate in _BY_REVIEW and (gate != DEPLOY or said.commit == request.commit)
-    if gate == SECURITY:
-        return {*CHECKLIST} <= set(_TICKED.findall(said.text.replace("\r", "").casefold()))
-    first = said.text.strip().partition("\n")[0].strip().rstrip(".!").casefold()
-    return gate not in _BY_OTHER_MEANS and first == f"{gate} approved".casefold()
+_Word = Literal["approves", "rejects", "withdraws"]
+
+
+def _statements(gate: str, seen: PullRequest, request: AskedThere) -> Iterator[tuple[Opinion, _Word]]:
+    """Yield the latest statement of each person on this gate, of those that count."""
+    latest: dict[str, tuple[Opinion, _Word]] = {}
+    for said in sorted(seen.opinions, key=lambda each: each.at):
+        word = _word_on(gate, said, request)
+        if word is not None and _counts(said, gate, seen, request):
+            latest[said.by.casefold()] = (said, word)
+    yield from latest.values()
+
+
+def _word_on(gate: str, said: Opinion, request: AskedThere) -> _Word | None:
+    """Return what it says of this gate, if anything."""
+    match said.said:
+        case "changes-requested":
+            return "rejects"
+        case "withdrawn":
+            return "withdraws"
+        case "approved":
+            approves = gate in _BY_REVIEW and (gate != DEPLOY or said.commit == request.commit)
+            return "approves" if approves else None
+        case "commented":
+            return _comment_on(gate, said.text)
+        case _:
+            assert_never(said.said)
+
+
+def _comment_on(gate: str, text: str) -> _Word | None:
+    """A comment that begins with the gate's name is about it; one that does not say yes or no takes back."""
+    first = text.strip().partition("\n")[0].strip().rstrip(".!").casefold()
+    name, _, rest = first.partition(" ")
+    is_about = name.rstrip(":,") == gate.casefold()
+    if is_about and re.match(r"rejected\b", rest):
+        return "rejects"
+    if gate == SECURITY and {*CHECKLIST} <= set(_TICKED.findall(text.replace("\r", "").casefold())):
+        return "approves"
+    if is_about and rest == "approved":
+        return None if gate in _BY_OTHER_MEANS else "approves"
+    return "withdraws" if is_about else None
 
 
 def _counts(said: Opinion, gate: str, seen: PullRequest, request: AskedThere) -> bool:

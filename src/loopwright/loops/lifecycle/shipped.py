@@ -15,7 +15,7 @@ from loopwright.loops.lifecycle import gate_rules, gating
 from loopwright.loops.lifecycle.backwards import sent_back
 from loopwright.loops.lifecycle.failures import BACK_OFFS
 from loopwright.loops.lifecycle.flow import blocked, brought_together, expected, failed, onward
-from loopwright.loops.lifecycle.opinions import rejection_of
+from loopwright.loops.lifecycle.opinions import is_withdrawn, rejection_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import Stage
 
@@ -66,7 +66,7 @@ def _not_to_be_merged(state: LifecycleState) -> LifecycleState | None:
     None: it may be merged.
     """
     seen = state.proposal
-    if (asked := _changes_asked(state)) is not None:
+    if (asked := _changes_asked(state) or _withdrawn(state)) is not None:
         return asked
     if seen.red:
         why = f"Checks of the forge are red after the approval: {', '.join(seen.red)}"
@@ -86,6 +86,15 @@ def _changes_asked(state: LifecycleState) -> LifecycleState | None:
     no = replace(gate, ruling=c.Ruling.REJECTED, reason=asked.reason, by=asked.by)
     gates = tuple(no if each is gate else each for each in state.course.gates)
     return sent_back(c.steered(state, gates=gates), no)
+
+
+def _withdrawn(state: LifecycleState) -> LifecycleState | None:
+    """An approval that was taken back before the merge is none: the gate is waited for again."""
+    gate = state.course.due(gate_rules.DEPLOY)
+    if gate is None or gate.ruling is not c.Ruling.APPROVED or not is_withdrawn(state, gate):
+        return None
+    gates = tuple(replace(each, ruling=c.Ruling.OPEN, by="") if each is gate else each for each in state.course.gates)
+    return onward(c.steered(state, gates=gates))
 
 
 def _polled(state: LifecycleState, event: Answer) -> LifecycleState:
