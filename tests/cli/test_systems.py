@@ -11,9 +11,9 @@ import pytest
 
 from loopwright.app.choice import named_root
 from loopwright.cli.changes import with_changes
-from loopwright.cli.confirming import confirmation
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
+from loopwright.cli.output import confirmation
 from loopwright.errors import Forbidden, NeedsPerson
 from tests.cli.projects import GOOD, Done, Sample, loop, told
 from tests.handwork import confirm_handwork
@@ -195,7 +195,7 @@ def test_no_door_goes_on_with_another_agent_or_other_judges_without_a_person(
     assert sample.loop("log").out == log
     with opened(here) as project:
         seen = asyncio.run(named_root(project, loop_id))
-        asyncio.run(with_changes(project, here, seen, confirmation(here, unattended=False)))
+        asyncio.run(with_changes(project, here, seen, confirmation(asks=True)))
     assert "configuration taken in" in sample.loop("log").out
     assert answered(sample.loop("next", "--json"))["to"] == "SCAFFOLD"
 

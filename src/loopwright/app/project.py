@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
+
+Confirm = Callable[[str, Sequence[str]], bool]  # whether the person who is shown these lines says yes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

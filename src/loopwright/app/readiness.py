@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 
 from loopwright.app.loops import View, view
 from loopwright.app.notices import take_up
-from loopwright.app.project import Project
+from loopwright.app.project import Confirm, Project
 from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
 from loopwright.config.settings import Settings
@@ -21,8 +21,6 @@ from loopwright.engine.world import Seen
 from loopwright.errors import EngineError
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import LoopRow
-
-Confirm = Callable[[str, Sequence[str]], bool]  # whether a person who is shown these lines says yes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Literal
 import click
 
 from loopwright.app.loops import View
-from loopwright.app.project import Project
-from loopwright.app.readiness import Confirm, with_handwork
+from loopwright.app.project import Confirm, Project
+from loopwright.app.readiness import with_handwork
 from loopwright.app.said import take_in
 from loopwright.app.settings import Changed, changed_settings
 from loopwright.cli.here import Here

@@ -14,10 +14,9 @@ from loopwright.app.task_lists import drive_with_lists
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.afterwards import decided_on, left_open, stays
-from loopwright.cli.confirming import confirmation
 from loopwright.cli.here import Here
 from loopwright.cli.listening import peopled
-from loopwright.cli.output import F, json_option, note, put, put_json
+from loopwright.cli.output import F, confirmation, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import forewarn, watched
 from loopwright.engine.world import Halt
@@ -135,7 +134,7 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[objec
 
 async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
-    confirm = confirmation(here, unattended=manner.unattended)
+    confirm = confirmation(asks=here.asks and not manner.unattended)
     asked = here.who if confirm else ""
     async with about_to_drive(project, loop, here.who, note, confirm) as ready:
         start, newest = ready.seen, Newest()

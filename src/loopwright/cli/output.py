@@ -8,7 +8,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TextIO, TypeVar, cast
@@ -127,6 +127,17 @@ def note(text: str) -> None:
     """What is only for the person who watches. Nobody there to read it is no reason to stop, or to wait."""
     with suppress(OSError, ValueError):
         _write(watched(), visible(text))
+
+
+def confirmation(*, asks: bool) -> Callable[[str, Sequence[str]], bool] | None:
+    """Return the way to have the person at the terminal confirm something; None where nobody is to be asked."""
+    return _confirmed if asks else None
+
+
+def _confirmed(question: str, shown: Sequence[str]) -> bool:
+    for line in shown:
+        note(line)
+    return click.confirm(question, default=False, err=True)
 
 
 def show(text: str) -> None:

@@ -11,11 +11,10 @@ from loopwright.app.readiness import with_handwork
 from loopwright.app.said import take_in
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.changes import NewBudget, changed_since
-from loopwright.cli.confirming import confirmation
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import MONEY_OR_NONE, UNSET, loop_option, note, put, put_json
+from loopwright.cli.output import MONEY_OR_NONE, UNSET, confirmation, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning
@@ -63,7 +62,7 @@ async def prepare(
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    confirm = confirmation(here, unattended=unattended)
+    confirm = confirmation(asks=here.asks and not unattended)
     news = changed_since(project, chosen, here, budget, asks=confirm is not None)
     chosen = await with_handwork(project, chosen, here.who, note, confirm)
     for said in news:

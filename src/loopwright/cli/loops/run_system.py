@@ -10,10 +10,9 @@ from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.cli.changes import with_changes
-from loopwright.cli.confirming import confirmation
 from loopwright.cli.drive import Driven, Manner, driven
 from loopwright.cli.here import Here
-from loopwright.cli.output import note, put
+from loopwright.cli.output import confirmation, note, put
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning, UsageError
 from loopwright.kernel.model import Ending, Point
@@ -100,7 +99,7 @@ def points(state: LifecycleState, more: int) -> tuple[Point, ...]:
 def turned(project: Project, here: Here, seen: View, turn: Turn) -> Turned:
     """A session of one system: what is known is read first, and at the end it is handed over."""
     before: LifecycleState = seen.now.state
-    ready = complete(with_changes(project, here, seen, confirmation(here, unattended=turn.unattended)))
+    ready = complete(with_changes(project, here, seen, confirmation(asks=here.asks and not turn.unattended)))
     if isinstance(ready, StoppedBySignal):
         return Turned(state=before, outcome="paused", stopped=ready.exit_code)
     manner = Manner(unattended=turn.unattended, as_json=turn.quiet, upto=points(before, turn.transitions))

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from loopwright.adapters.doors import RecordPlace, is_ours, take_over
 from loopwright.adapters.files import read_regular
 from loopwright.app.loops import View
-from loopwright.app.project import Project
+from loopwright.app.project import Confirm, Project
 from loopwright.app.publication import write_at_once
-from loopwright.app.readiness import Confirm
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.handwork import Unrecorded, all_ended, confirm_handwork, with_commits
 from loopwright.app.starts.lifecycle.state_files import LARGEST, state_place

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from loopwright.adapters.git.repository import OwnBranch, commits_on, described
 from loopwright.app.loops import View
-from loopwright.app.project import Project
-from loopwright.app.readiness import Confirm
+from loopwright.app.project import Confirm, Project
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
 from loopwright.errors import NeedsPerson

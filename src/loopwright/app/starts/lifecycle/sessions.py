@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from loopwright.app.loops import View, view
-from loopwright.app.project import Project
-from loopwright.app.readiness import Confirm
+from loopwright.app.project import Confirm, Project
 from loopwright.app.said import take_in
 from loopwright.app.starts.lifecycle.edits import by_hand
 from loopwright.app.starts.lifecycle.memory import remembered
