@@ -184,6 +184,21 @@ def test_what_an_agent_altered_between_two_runs_is_made_again(based: tuple[Repos
     assert (texts, made.setups) == ([("made", path == DEPENDENCY)], 2)
 
 
+def test_two_processes_that_do_not_trust_each_other_end_with_copies(based: tuple[Repository, Commit]) -> None:
+    made = linked(*based)
+
+    async def run() -> None:
+        tree = await made.pool.compose(made.base, taken_from=made.base, paths=frozenset())
+        async with made.pool.lay(tree, commit=made.base, base=made.base) as laid:
+            await asyncio.to_thread(made.again().use)
+            async with laid.guard():
+                pytest.fail("a check would run with what another process made")
+
+    with pytest.raises(DependenciesChanged):
+        asyncio.run(run())
+    assert not made.is_link(DEPENDENCY)
+
+
 @pytest.mark.parametrize("path", [DEPENDENCY, "node_modules/evil.js"])
 def test_another_process_links_only_to_what_is_as_the_list_says(based: tuple[Repository, Commit], path: str) -> None:
     made = linked(*based)

@@ -151,6 +151,7 @@ class PreparedFolders:
         self._is_named, self._link = is_named, link
         self._own: set[str] = set()
         self._known: dict[Shelf, tuple[list[int], Prepared]] = {}  # with the stat of its list
+        self._contended: set[Shelf] = set()  # made again by another process while this one used it
 
     @contextlib.asynccontextmanager
     async def open(self, ground: Ground, key: str, make: Make) -> AsyncIterator[Prepared]:
@@ -174,7 +175,8 @@ class PreparedFolders:
         shelf = shelf_of(ground, key)
         async with self.open(ground, key, make) as prepared:
             if prepared.made.name != laid.made.name:
-                raise DependenciesChanged  # it was made again since
+                self._contended.add(shelf)
+                raise DependenciesChanged
             yield
             now = await asyncio.to_thread(_stamps_now, prepared)
         if now == prepared.stamps:
@@ -202,7 +204,8 @@ class PreparedFolders:
             stood = stat_of(str(shelf.list))
         except OSError:
             return None
-        if shelf in self._known and self._known[shelf][0] == stood:
+        link = self._link and shelf not in self._contended and not shelf.mark.exists()
+        if shelf in self._known and self._known[shelf][0] == stood and (link or not self._known[shelf][1].plan.roots):
             return self._known[shelf][1]
         made = await asyncio.to_thread(read_manifest, shelf.list)
         if made is None or not is_folder(shelf.files):
@@ -211,7 +214,6 @@ class PreparedFolders:
             if self._is_named is None or not await self._is_named(made.name):
                 return None
             self._own.add(made.name)
-        link = self._link and not shelf.mark.exists()
         prepared = await asyncio.to_thread(_prepared, shelf, made, link=link)
         if prepared is not None:
             self._known[shelf] = (stood, prepared)
