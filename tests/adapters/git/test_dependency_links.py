@@ -184,6 +184,20 @@ def test_what_an_agent_altered_between_two_runs_is_made_again(based: tuple[Repos
     assert (texts, made.setups) == ([("made", path == DEPENDENCY)], 2)
 
 
+def test_a_checkout_with_links_does_not_serve_once_others_get_copies(based: tuple[Repository, Commit]) -> None:
+    made = linked(*based)
+
+    async def run() -> None:
+        tree = await made.pool.compose(made.base, taken_from=made.base, paths=frozenset())
+        async with made.pool.lay(tree, commit=made.base, base=made.base) as laid:
+            made.shelf.parent.with_name(f"{made.shelf.parent.name}.copied").touch()
+            async with laid.guard():
+                pytest.fail("nothing would look at what it links to")
+
+    with pytest.raises(DependenciesChanged):
+        asyncio.run(run())
+
+
 def test_two_processes_that_do_not_trust_each_other_end_with_copies(based: tuple[Repository, Commit]) -> None:
     made = linked(*based)
 

@@ -174,7 +174,7 @@ class PreparedFolders:
         """Hold what is linked while a check runs. Raises `DependenciesChanged` if it is not what it was."""
         shelf = shelf_of(ground, key)
         async with self.open(ground, key, make) as prepared:
-            if prepared.made.name != laid.made.name:
+            if (prepared.made.name, prepared.plan.roots) != (laid.made.name, laid.plan.roots):
                 self._contended.add(shelf)
                 raise DependenciesChanged
             yield
