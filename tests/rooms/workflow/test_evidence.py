@@ -11,7 +11,6 @@ from loopwright.loops.workflow.evidence import (
     CriterionEvidence,
     CriterionStatus,
     code,
-    comes_after,
     criteria_status,
     evidence_files,
     is_only_the_merge,
@@ -57,35 +56,6 @@ def test_a_criterion_that_is_listed_twice_is_met_when_it_is_met_each_time() -> N
     assert criteria_status((EXPIRED, EXPIRED)) == {
         EXPIRED.criterion: CriterionStatus(met=True, verification="exit code 0")
     }
-
-
-@pytest.mark.parametrize(
-    ("criterion", "what"),
-    [
-        ("Done when merged.", "merged"),
-        ("Done when PR #12 is merged", "merged"),
-        ("Done when it's merged", "merged"),
-        ("It needs to be merged", "merged"),
-        ("Merged into main", "merged"),
-        ("Both lists are merged into one", "merged"),
-        ("The change is merged and deployed", "deployed"),
-        ("Released, then merged", "released"),
-        ("v2.0 is released", "released"),
-        ("The release is published", "published"),
-        ("Published on npm", "published"),
-        ("Deployed to production", "deployed"),
-        ("The deployed code answers", "deployed"),
-        ("It is SHIPPED", "shipped"),
-        ("All checks pass on the merged result", ""),
-        ("all checks pass on the merged tree", ""),
-        ("The merged branches build", ""),
-        ("On the merged tree it is merged", "merged"),
-        ("Unreleased notes are kept", ""),
-        ("An expired token is refused", ""),
-    ],
-)
-def test_a_criterion_that_waits_for_what_comes_after_the_work_is_known_by_its_words(criterion: str, what: str) -> None:
-    assert comes_after(criterion) == what
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_reviews_and_criteria_are_told_with_their_moments() -> None:
     status = data["criteriaStatus"]
     assert isinstance(status, dict)
     assert [(each["met"], each["verification"]) for each in status.values()] == [
-        (False, "no command of its own: not shown, only reviewers looked at it")
+        (False, "no command of its own: not shown")
     ]
 
 
@@ -167,7 +167,7 @@ def test_a_criterion_is_met_by_its_command_or_by_the_checks_and_otherwise_not_sh
     assert (unmet.met, unmet.verification) == (False, "")
     assert (checks.met, checks.verification) == (True, "no command of its own: all checks (test) passed")
     assert (number.met, number.type) == (False, "code review")
-    assert number.verification == "no command of its own: not shown, only reviewers looked at it"
+    assert number.verification == "no command of its own: not shown"
     green = files.evidence(replace(state, met=("criterion-1",)))[0]
     assert (green.met, green.verification) == (True, "execution output: it passed before the work started, too")
     met = files.evidence(replace(state, met=("criterion-1",), shown=("criterion-1",)))[0]
@@ -198,11 +198,11 @@ def test_what_comes_after_the_work_is_ticked_only_where_it_was_seen() -> None:
     told = with_criteria(finished(), "The tests pass", "It is merged into main", "It is deployed")
     works, merged, deployed = files.evidence(told.state)
     assert (works.met, merged.met, deployed.met) == (True, False, False)
-    unseen = "no command of its own, and nothing here saw that anything was"
-    assert (merged.verification, deployed.verification) == (f"{unseen} merged", f"{unseen} deployed")
+    unseen = "no command of its own: not shown"
+    assert (merged.verification, deployed.verification) == (unseen, unseen)
     made = files.render(told.scene("complete"))
     page = made[".loop/shape/SHAPE.md"] or ""
-    assert f"- [ ] criterion-2: It is merged into main ({unseen} merged)\n" in page
+    assert f"- [ ] criterion-2: It is merged into main ({unseen})\n" in page
     read = read_shape_page(page)
     assert isinstance(read, WorkShape)
     assert [each.text for each in read.criteria] == [

@@ -20,13 +20,6 @@ from loopwright.kernel.wording import counted
 NOTHING_KNOWN = "n/a"
 UNCOMMANDED = "no command of its own"
 GREEN_BEFORE = "it passed before the work started, too"
-MERGED = "merged"
-# A merged tree is what the checks ran on; what is deployed or released nothing here has seen, whatever stands after it.
-_AFTERWARDS = re.compile(
-    r"\b(?:(merged)(?!\s+(?:results?|trees?|branch(?:es)?|commits?|states?|work|code)\b)"
-    r"|(deployed|released|published|shipped))\b",
-    re.IGNORECASE,
-)
 _ONLY_THE_MERGE = re.compile(
     r"(?:(?:it(?: i|')s )?(?:done|ready) (?:when|once) )?"
     r"(?:(?:it|(?:the|this) (?:work|change|branch|pr)|pr #?\d+)(?: i|')s )?"
@@ -68,15 +61,6 @@ class CommandRun:
     passed: bool
     result: str = ""
     receipt: str = ""
-
-
-def comes_after(criterion: str) -> str:
-    """The word for what happens once the loop is done, wherever it stands; empty where there is none.
-
-    Too many are found rather than too few: one that stays open costs a look, a false tick is believed.
-    """
-    found = [(merged or later).lower() for merged, later in _AFTERWARDS.findall(criterion)]
-    return next((word for word in found if word != MERGED), found[0] if found else "")
 
 
 def is_only_the_merge(criterion: str) -> bool:

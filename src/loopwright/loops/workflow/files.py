@@ -18,7 +18,6 @@ from loopwright.loops.workflow.evidence import (
     UNCOMMANDED,
     CriterionEvidence,
     CriterionStatus,
-    comes_after,
     criteria_status,
     evidence_files,
     is_only_the_merge,
@@ -313,7 +312,7 @@ def _of_command(state: WorkflowState, criterion: ShapeCriterion, name: str) -> C
 
 def _without_command(state: WorkflowState, criterion: ShapeCriterion) -> CriterionEvidence:
     """A merge is the only thing after the work that is done, and seen, here."""
-    word, into = comes_after(criterion.text), _merged_into(state)
+    into = _merged_into(state)
     judged = bool(state.shipped) and state.shipped != "RESEARCH"
     is_merged = bool(into) and is_only_the_merge(criterion.text)
     met = is_merged or (judged and criterion.is_measured)
@@ -323,10 +322,8 @@ def _without_command(state: WorkflowState, criterion: ShapeCriterion) -> Criteri
         said = ""
     elif met:
         said = f"{UNCOMMANDED}: all checks ({', '.join(state.plan.checks) or 'none'}) passed"
-    elif word:
-        said = f"{UNCOMMANDED}, and nothing here saw that anything was {word}"
     else:
-        said = f"{UNCOMMANDED}: not shown, only reviewers looked at it"
+        said = f"{UNCOMMANDED}: not shown"
     return CriterionEvidence(criterion=criterion.text, type=criterion.type, met=met, verification=said)
 
 
