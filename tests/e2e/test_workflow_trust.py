@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from loopwright.kernel.events import Refused
 from tests.e2e.scene import PASSES, PYTHON, Scene, ready
 
 REQUEST = "Add mul() and div() to calc.py. Tests must pass and cover both. Must not change add(). Done when merged."
@@ -92,36 +91,76 @@ report(summary=f"{{which}} is done, all tests pass")
     assert scene.file_at("main", "calc.py") + "\n" == PRODUCT
 
 
+SUITE = [PYTHON[0], "-m", "unittest", "discover", "-s", "tests", "-t", "."]  # green before anybody works
+HONEST_TEST = MENDING_TEST.replace("calc.add = lambda a, b: a.__add__(b)\n", "")
+
+
 @pytest.mark.slow
 def test_a_task_that_somebody_else_calls_done_and_that_is_not_is_done_all_the_same(tmp_path: Path) -> None:
-    """The maker of the first task writes into the task list that the second is done; its command says otherwise."""
+    """The maker of the first task marks the second as completed; the command of both is green anyway."""
     developer = f"""
-import time
 which = context()["task_id"]
 if which == "T-001":
     (file,) = root.glob(".loop/workflow/*/tasks/2.json")
     file.write_text(json.dumps(json.loads(file.read_text()) | {{"status": "completed"}}))
-    until = time.monotonic() + 30
-    while json.loads(file.read_text())["status"] == "completed" and time.monotonic() < until:
-        time.sleep(0.05)
-    note("heard", json.loads(file.read_text())["status"])
     Path("calc.py").write_text({MUL!r})
-    Path("tests/test_mul.py").write_text({MENDING_TEST!r}.replace("calc.add = lambda a, b: a.__add__(b)", ""))
+    Path("tests/test_mul.py").write_text({HONEST_TEST!r})
 else:
     Path("calc.py").write_text({WRONG.replace("a - b", "a + b")!r})
     Path("tests/test_div.py").write_text({DIV_TEST!r})
+note("made", which)
 report(summary=which)
 """
-    verify = ["grep", "-q", "def div", "calc.py"]
-    planner = plans(task(1, "Add mul"), task(2, "Add div", blockedBy=["T-001"], verify=verify))
+    planner = plans(task(1, "Add mul", verify=SUITE), task(2, "Add div", blockedBy=["T-001"], verify=SUITE))
     scene = working(tmp_path, planner=planner, developer=developer)
     said = start(scene, code=0)
     assert (said["outcome"], said["tasks"]) == ("complete", {"done": 2, "total": 2})
-    assert scene.noted("heard")[0] in ("pending", "in_progress")
-    assert [event.what for event in scene.events(Refused)] == []
+    assert scene.noted("made") == ["T-001", "T-002"]
     assert "def div" in scene.file_at(f"loop/{said['loop']}", "calc.py")
-    log = scene.loop("log", "--loop", said["loop"]).out
-    assert "a file says by the task list: T-002 is completed" in log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verify", [SUITE, ["true"]], ids=["the whole suite", "true"])
+def test_a_task_that_nobody_worked_on_is_not_done_by_a_command_that_was_green_anyway(
+    tmp_path: Path, verify: list[str]
+) -> None:
+    developer = f"""
+if context()["task_id"] == "T-001":
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_mul.py").write_text({HONEST_TEST!r})
+report(summary="div is there already")
+"""
+    planner = plans(task(1, "Add mul", verify=verify), task(2, "Add div", blockedBy=["T-001"], verify=verify))
+    scene = working(tmp_path, planner=planner, developer=developer)
+    said = start(scene, "--merge", code=4)
+    assert (said["outcome"], said["tasks"], said["merged"]) == ("blocked", {"done": 1, "total": 2}, False)
+    (need,) = said["needs"]
+    assert "the maker of T-002 changed nothing, and its command passed before the work started" in need["why"]
+    assert scene.file_at("main", "calc.py") + "\n" == PRODUCT
+
+
+@pytest.mark.slow
+def test_a_plan_that_names_a_landed_test_releases_nothing(tmp_path: Path) -> None:
+    """Both tasks are planned to change one test file; the second breaks mul() and bends the test of it there."""
+    both = HONEST_TEST + DIV_TEST.replace("import unittest\n", "")
+    bent = both.replace("self.assertEqual(mul(2, 3), 6)", "mul(2, 3)")
+    broken = MUL.replace("a * b", "a") + "\n\ndef div(a, b):\n    return a / b\n"
+    developer = f"""
+if context()["task_id"] == "T-001":
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_ops.py").write_text({HONEST_TEST!r})
+else:
+    Path("calc.py").write_text({broken!r})
+    Path("tests/test_ops.py").write_text({bent!r})
+report(summary="all tests pass")
+"""
+    files = ["calc.py", "tests/test_ops.py"]
+    planner = plans(task(1, "Add mul", files=files), task(2, "Add div", blockedBy=["T-001"], files=files))
+    more = "[limits.workflow]\nmax_total_failures = 1\n"
+    scene = working(tmp_path, planner=planner, developer=developer, more=more)
+    said = start(scene, "--merge", code=5)
+    assert (said["outcome"], said["tasks"], said["merged"]) == ("paused", {"done": 1, "total": 2}, False)
+    assert scene.file_at(f"loop/{said['loop']}", "calc.py") + "\n" == MUL
 
 
 @pytest.mark.slow
