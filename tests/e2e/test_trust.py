@@ -24,7 +24,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, Ending, Outcome
 from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.state import FeedbackParams
-from tests.e2e.scene import PASSES, PUTS_ADD, TEST_ADD, Scene, ready
+from tests.e2e.scene import ADD, PASSES, PUTS_ADD, TEST_ADD, Scene, ready
 from tests.e2e.ticketing import against, creates, new, played, run, says
 from tests.interpreter import WARM_PYTHON
 from tests.repository import Repository
@@ -40,6 +40,23 @@ TEST = "tests/test_calc.py"
 
 def writes(path: str, text: str) -> str:
     return f"Path({path!r}).write_text({text!r})\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "change",
+    [
+        "Path('calc.py').write_text(Path('calc.py').read_text() + '# adds well\\n')\n",
+        "Path('docs').mkdir()\nPath('docs/add.md').write_text('How to add.\\n')\n",
+    ],
+    ids=["a comment", "a page"],
+)
+def test_a_comment_or_a_page_is_no_change_for_a_task_about_code(tmp_path: Path, change: str) -> None:
+    scene = ready(tmp_path, developer=change + DONE)
+    scene.repo.write("calc.py", ADD)
+    scene.repo.commit("Add add()")
+    said = scene.loop("feedback", "Make add() round", "--unattended", "--json", code=4)
+    assert "it may be done already" in said.json["needs"][0]["why"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
