@@ -67,6 +67,7 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "must_not": [],
         "advised": [],
         "learned": [],
+        "done_before": False,
         "advice": ["Use the old name"],
         "feedback": ["Docs / page: expected 1; actual none; score 0.00"],
         "base": "b1",
@@ -120,7 +121,7 @@ def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() 
 def test_a_task_tells_the_commands_it_brings() -> None:
     own = TaskFacts(commands=(Demand("T-001", ("make", "one\ntwo")),))
     data = facts_of(run(replace(BRIEF, own=own), None), "mine")
-    assert data["commands"] == [{"name": "T-001", "argv": ["make", "one\ntwo"], "own": [], "landed": ""}]
+    assert data["commands"] == [{"name": "T-001", "argv": ["make", "one\ntwo"], "own": [], "landed": "", "start": ""}]
 
 
 def test_it_is_json() -> None:
