@@ -13,7 +13,7 @@ from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Tree, V
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import NO_CHANGE, FeedbackState
-from loopwright.loops.parts import TaskFacts
+from loopwright.loops.parts import TaskFacts, larger
 from loopwright.loops.tickets.state import TicketsState
 from tests.loops import feedback as f
 from tests.loops import tickets as t
@@ -131,3 +131,8 @@ def test_what_an_earlier_part_has_done_is_criticised_and_checked_and_created_by_
     assert (outcome.ending, outcome.commit) == (Ending.VERIFIED, Commit("base"))
     state = t.play(state, t.fails(t.ALPHA), v.LANDS, t.SAID, t.says("continue", count=1))
     assert t.creator(state).start == "base"
+
+
+def test_who_judges_what_an_earlier_part_has_done_is_told_so() -> None:
+    assert any("## Done by an earlier part" in each for each in larger(DONE_BEFORE))
+    assert not any("earlier part" in each for each in larger(replace(DONE_BEFORE, done_before=False)))

@@ -25,6 +25,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
 )
+from loopwright.loops.workflow.waiting import explained
 from tests.loops.workflow import (
     ASKS,
     AWAY,
@@ -347,6 +348,9 @@ def test_what_an_earlier_task_seemed_to_have_done_is_made_if_the_merged_tree_say
 def test_a_person_is_asked_where_the_maker_changed_nothing_and_the_command_was_green_before() -> None:
     state = play_each(untried(task(1), task(2)), tried(1, passed=True), tried(2), stuck(1, NO_CHANGE))
     assert (standings(state)[0], at_work(state)) == (TaskStanding.IDLE, ["T-002"])  # nobody else is held up
+    assert explained(state)[0] == (
+        "T-001 was left as it is by its maker, and nothing shows that it is done: you are asked when the others are"
+    )
     state = play(state, *does(2))
     ask = wanted(state, Ask)
     assert (state.stopped, ask.why) == (

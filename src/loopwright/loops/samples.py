@@ -157,28 +157,12 @@ def _no_report(action: RunAgent) -> Answers:
 
 
 def _checks(action: RunChecks) -> Answers:
-    if action.demands_only:
-        return _before_work(action)
     good, bad = (
         CheckResult(name="test", passed=passed, failures=() if passed else (_WRONG,)) for passed in (True, False)
     )
     return {
         ALL_TESTS_PASSING: ChecksReported(key=action.key, tree=Tree("t"), results=(good,)),
         "a check fails": ChecksReported(key=action.key, tree=Tree("t"), results=(bad,)),
-    }
-
-
-def _before_work(action: RunChecks) -> Answers:
-    """What the command of a task says where it starts, and whether it failed where the whole work did."""
-    said = {
-        "its command fails": CheckResult(name="sample", passed=False),
-        "its command passes": CheckResult(name="sample", passed=True, red_before=False),
-        "its command passes, and failed where the whole started": CheckResult(
-            name="sample", passed=True, red_before=True
-        ),
-    }
-    return {
-        words: ChecksReported(key=action.key, tree=Tree("t"), results=(), also=(each,)) for words, each in said.items()
     }
 
 

@@ -93,11 +93,9 @@ def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
 
 
 def made_ready(state: WorkflowState, index: int) -> WorkflowState:
-    """A task is to be done, and may begin as soon as what it waits for is."""
+    """A task for which all that it waits for is done may begin."""
     if state.tasks[index].standing is not TaskStanding.PENDING:
         state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
-    if not is_free(state.tasks, state.tasks[index]):
-        return state
     ready = list(state.ready)
     rank = state.graph.rank
     insort(ready, index, key=lambda each: (-rank[each], each))
