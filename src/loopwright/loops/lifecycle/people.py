@@ -29,7 +29,7 @@ _CONTINUE = Option(choice="continue", label="Grant more retries")
 _BEGIN = Option(choice="continue", label="Begin all the same: what fails is fixed on the way")
 _HISTORY = Option(choice="history", label="Show what was tried")
 _REVISE = Option(choice="revise", label="Go on with new guidance")
-PUT_BACK = "Put the pull request back as it was and resume, or cancel the system."
+PUT_BACK = "Put the pull request back as it was, then `loop answer resume`; or cancel the system."
 _ACCEPT = Option(choice="accept", label="Take it as it is, recorded as accepted")
 _CANCEL = Option(choice="cancel", label="Cancel the system")
 _TARGET = Option(
@@ -180,7 +180,7 @@ def _timed_out(state: LifecycleState) -> bool:
 
 def unable(state: LifecycleState, outcome: Outcome) -> LifecycleState:
     """The checks cannot run here: nobody is paid before they can."""
-    ask = "Mend the checks in loop.toml, or what they need, then resume."
+    ask = "Mend the checks in loop.toml, or what they need, then `loop answer resume`."
     state = c.steered(state, station=None)
     return blocked(state, "checks", outcome.note, ask)
 

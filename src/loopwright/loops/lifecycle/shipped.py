@@ -33,7 +33,7 @@ def _proposed(state: LifecycleState, event: Answer) -> LifecycleState:
 def _forge_failed(state: LifecycleState, event: PullRequestSeen) -> LifecycleState:
     if event.away and state.back_offs < len(BACK_OFFS):
         return begun(replace(state, back_offs=state.back_offs + 1), Step.POLL)
-    ask = "Mend what the forge says, then resume."
+    ask = "Fix what the forge says, then `loop answer resume`."
     return blocked(replace(state, back_offs=0), "external" if event.away else "proposal", event.failed, ask)
 
 
@@ -74,7 +74,7 @@ def _not_to_be_merged(state: LifecycleState) -> LifecycleState | None:
     return begun(state, Step.POLL) if seen.pending or seen.draft else None
 
 
-_REOPEN = "Reopen it and resume, or cancel the system."
+_REOPEN = "Reopen it, then `loop answer resume`; or cancel the system."
 
 
 def _changes_asked(state: LifecycleState) -> LifecycleState | None:

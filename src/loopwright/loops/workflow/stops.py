@@ -253,7 +253,7 @@ _OF_OTHERS = {
 
 
 def asked_in() -> list[tuple[str, str]]:
-    """Each question with its answers; of a check-in the first is what going on does."""
+    """Each question with its answers; the first answer to a check-in continues the work."""
     return [(when, ", ".join(_choices(kind))) for kind, when in _WHEN.items()]
 
 
