@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -39,8 +38,7 @@ ABOUT = pytest.mark.parametrize(
 
 
 def passes(about: str) -> AgentReported:
-    extras = json.dumps({"about": about} if about else {})
-    return AgentReported(key=NO_KEY, report=AgentReport(verdict=Verdict.PASS, extras=extras))
+    return AgentReported(key=NO_KEY, report=AgentReport(verdict=Verdict.PASS, about=about))
 
 
 def feedback(*, about: str = "", task: str = "add retry", **given: object) -> FeedbackState:

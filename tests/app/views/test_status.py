@@ -52,6 +52,7 @@ def test_a_running_loop_as_the_format_has_it() -> None:
         "kind": "feedback",
         "parent": None,
         "status": "running",
+        "evidence": None,
         "outcome": None,
         "task": "Add a filter",
         "system": None,

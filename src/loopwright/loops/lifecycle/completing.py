@@ -133,8 +133,9 @@ def _reviewed(state: LifecycleState) -> Condition:
 def _by_skill(state: LifecycleState, name: str, skill: str, more: str = "") -> Condition:
     if skill in state.finished:
         return Condition(name, met=True, shown_by=f"the skill {skill}{f'; {more}' if more else ''}")
-    reason = next((each.reason for each in state.skips if each.skill == skill), "")
-    return Condition(name, met=False, shown_by=f"skipped: {reason}" if reason else "not done", waived=bool(reason))
+    skip = next((each for each in state.skips if each.skill == skill), None)
+    shown = f"skipped by {skip.by or 'a person'}: {skip.reason}" if skip is not None else "not done"
+    return Condition(name, met=False, shown_by=shown, waived=skip is not None)
 
 
 def papers_line(state: LifecycleState) -> str:
