@@ -28,9 +28,9 @@ APPENDED = f"{SRC['tests/test_calc.py']}\n\ndef test_more():\n    assert calc.ad
         (SRC, "tests/data/package.json", "{}", "test"),
         (SRC, "tests/fixtures/.hidden", X, "test"),
         (SRC, "tests/fixtures/x/setup.py", X, "test"),
-        (SRC, "tests/test_calc.py", None, "changed test"),
-        (SRC, "tests/test_calc.py", X, "changed test"),
-        (SRC, "tests/helpers.py", "def near(a, b):\n    return True\n", "changed test"),
+        (SRC, "tests/test_calc.py", None, "test"),
+        (SRC, "tests/test_calc.py", X, "test"),
+        (SRC, "tests/helpers.py", "def near(a, b):\n    return True\n", "test"),
         (SRC, "README.md", X, "text"),
         (SRC, "docs/conf.py", X, "text"),
         (SRC, "docs/guide/index.rst", X, "text"),
@@ -64,7 +64,7 @@ def test_an_honest_change_has_the_class_a_maintainer_expects(
     command = commands.get(id(base), ("cargo", "test") if base is CARGO else ("go", "test", "./..."))
     found = classes(base, {path: text}, command)[path]
     assert found.kind == kind
-    assert found.is_gated is (kind in ("changed test", "judge"))
+    assert found.is_gated is (kind == "judge")
 
 
 def test_a_script_whose_output_is_compared_is_what_is_tested() -> None:
@@ -158,14 +158,14 @@ def test_what_is_protected_is_a_judge_whatever_else_it_is() -> None:
 def test_tests_that_stand_among_what_is_protected_are_tests() -> None:
     changed = {"tests/test_new.py": X, "tests/helpers.py": X, ".github/x.md": X}
     found = classes(SRC, changed, PYTEST, protected=("tests/**", "loop.toml", ".github/**"))
-    assert [each.kind for each in found.values()] == ["judge by name", "changed test", "test"]
+    assert [each.kind for each in found.values()] == ["judge by name", "test", "test"]
 
 
-def test_an_artifact_under_review_is_product_unless_its_name_judges() -> None:
+def test_an_artifact_under_review_is_product_unless_it_is_a_test_or_its_name_judges() -> None:
     changed = {"tests/helpers.py": X, "notes/a.dat": X, "tests/conftest.py": X}
     found = classes(SRC, changed, PYTEST, artifacts=("tests/helpers.py", "notes", "tests/conftest.py"))
     assert {path: str(each.kind) for path, each in found.items()} == {
-        "tests/helpers.py": "product",
+        "tests/helpers.py": "test",
         "notes/a.dat": "product",
         "tests/conftest.py": "judge by name",
     }
@@ -179,7 +179,7 @@ def test_a_folder_under_review_is_product_but_for_its_tests(folders: tuple[str, 
     changed = {"tests/test_calc.py": LOOSE, "tests/test_more.py": X, "notes/a.dat": X, "notes/test_it.py": X}
     found = classes(SRC, {**changed, "src/calc/new.py": X, "notes/conftest.py": X}, PYTEST, artifacts=folders)
     assert {path: (str(each.kind), each.spared) for path, each in found.items()} == {
-        "tests/test_calc.py": ("changed test", False),
+        "tests/test_calc.py": ("test", False),
         "tests/test_more.py": ("test", False),
         "notes/a.dat": ("product", False),
         "notes/test_it.py": ("test", False),
@@ -188,20 +188,20 @@ def test_a_folder_under_review_is_product_but_for_its_tests(folders: tuple[str, 
     }
 
 
-def test_a_test_that_is_itself_under_review_is_product_that_nobody_breaks() -> None:
+def test_a_test_that_is_itself_under_review_follows_the_rules_of_tests() -> None:
     named = ("tests/", "tests/test_calc.py", "src/calc/__init__.py")
     changed = {"tests/test_calc.py": LOOSE, "src/calc/__init__.py": X}
     found = classes(SRC, changed, PYTEST, artifacts=named)
-    assert {path: (str(each.kind), each.spared, each.is_gated) for path, each in found.items()} == {
-        "tests/test_calc.py": ("product", True, False),
-        "src/calc/__init__.py": ("product", False, False),
+    assert {path: (str(each.kind), each.is_judged, each.is_gated) for path, each in found.items()} == {
+        "tests/test_calc.py": ("test", False, False),
+        "src/calc/__init__.py": ("product", True, False),
     }
 
 
 def test_what_tests_judge_with_is_product_where_it_is_itself_under_review_and_nobody_breaks_it() -> None:
     test = "from calc.testing import same\n\n\ndef test_add():\n    same(1, 1)\n"
     base = {**SRC, "src/calc/testing.py": "def same(a, b):\n    assert a == b\n", "tests/test_same.py": test}
-    for named, said in (("src/calc/testing.py", ("product", True)), ("src/calc/", ("changed test", False))):
+    for named, said in (("src/calc/testing.py", ("product", True)), ("src/calc/", ("test", False))):
         (found,) = classes(base, {"src/calc/testing.py": "def same(a, b): ...\n"}, PYTEST, artifacts=(named,)).values()
         assert (str(found.kind), found.spared) == said
 
@@ -213,9 +213,9 @@ def test_tests_inside_what_is_under_review_are_put_back_as_elsewhere(named: tupl
     base = {"calc.py": python.format("+"), "src/lib.rs": rust.format("1", "two()")}
     changed = {"calc.py": python.format("-").replace("    5\n", "    -1\n"), "src/lib.rs": rust.format("2", "one()")}
     found = classes(base, changed, (*PYTEST, "--doctest-modules"), artifacts=named)
-    assert {path: (str(each.kind), each.judged, each.landed, each.spared) for path, each in found.items()} == {
-        "calc.py": ("product", *[python.format("-").encode()] * 2, False),
-        "src/lib.rs": ("product", *[rust.format("2", "two()").encode()] * 2, False),
+    assert {path: (str(each.kind), each.judged, each.spared) for path, each in found.items()} == {
+        "calc.py": ("product", python.format("-").encode(), False),
+        "src/lib.rs": ("product", rust.format("2", "two()").encode(), False),
     }
 
 
@@ -235,7 +235,7 @@ TESTS = {"src/a.py": X, "tests/test_a.py": "A = 1\n", "tests/test_b.py": "B = 1\
 
 def test_the_others_are_judged_without_tests_that_a_person_allowed_to_change() -> None:
     found = classes(TESTS, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"]
-    assert (found.allowed, found.is_judged, found.judged, found.landed) == (True, True, b"", None)
+    assert (found.allowed, found.is_judged, found.judged) == (True, True, b"")
 
 
 _MOCHA = {"lib/a.js": X, "test/a.js": "describe('a', () => {})\n", "test/b.js": "describe('b', () => {})\n"}
@@ -376,8 +376,8 @@ DOCTESTED = {**SRC, "README.md": ">>> 1\n1\n", "tox.ini": "[pytest]\naddopts = -
     [
         ("Prose.\n\n>>> 1\n1\n", "text"),
         (">>> 1\n1\n>>> 2\n2\n", "test"),
-        (">>> 1\n2\n", "changed test"),
-        (None, "changed test"),
+        (">>> 1\n2\n", "test"),
+        (None, "test"),
     ],
 )
 def test_a_text_whose_examples_are_collected_is_a_test(text: str | None, kind: str) -> None:
@@ -396,7 +396,7 @@ def test_a_new_folder_whose_name_something_knows_is_no_product(name: str) -> Non
 @pytest.mark.parametrize("path", [".gitignore", "src/calc/.gitignore"])
 def test_what_is_ignored_is_judged_as_the_base_ignores_it(path: str) -> None:
     changed = classes({**SRC, path: "build/\n"}, {path: "build/\nsrc/\n"}, PYTEST)[path]
-    assert (changed.judged, changed.landed, changed.is_gated) == (b"build/\n", None, False)
+    assert (changed.judged, changed.is_gated) == (b"build/\n", False)
     assert classes(SRC, {path: "src/\n"}, PYTEST)[path].judged == b""
     assert classes({**SRC, path: "build/\n"}, {path: None}, PYTEST)[path].judged is None
     assert classes(SRC, {"README.md": X}, PYTEST)["README.md"].judged is None
@@ -422,11 +422,13 @@ def test_nothing_changed_is_no_class() -> None:
     assert classes(SRC, {}, PYTEST) == {}
 
 
-def test_a_test_too_large_or_of_another_mode_is_changed() -> None:
-    large = {**SRC, "tests/data.json": "x" * 600_000}
-    found = classes(large, {"tests/data.json": "y"}, PYTEST)["tests/data.json"]
-    assert (found.kind, found.why) == (FileClass.CHANGED_TEST, "it is too large to be compared")
+def test_a_test_of_another_mode_is_held_back() -> None:
     run = classes(SRC, {}, PYTEST, modes={"tests/helpers.py": "100755"})["tests/helpers.py"]
     assert (run.kind, run.why) == (FileClass.CHANGED_TEST, "its mode was changed")
-    binary = classes({**SRC, "tests/x.bin": "\0"}, {"tests/x.bin": "\0\0"}, PYTEST)["tests/x.bin"]
-    assert binary.why == "it is no text"
+
+
+@pytest.mark.parametrize("texts", [("x" * 600_000, "y"), ("\0", "\0\0")], ids=["large", "binary"])
+def test_data_of_tests_follows_the_rules_of_tests(texts: tuple[str, str]) -> None:
+    before, after = texts
+    found = classes({**SRC, "tests/data.bin": before}, {"tests/data.bin": after}, PYTEST)["tests/data.bin"]
+    assert (found.kind, found.is_judged, found.is_gated) == (FileClass.TEST, False, False)

@@ -39,7 +39,7 @@ def project(test: str) -> Files:
 )
 def test_what_a_test_starts_is_put_back(test: str) -> None:
     found = classes(project(test), {"src/calc/core.py": BENT}, PYTEST)["src/calc/core.py"]
-    assert (found.kind, found.is_gated, found.judged) == ("product", True, SHOWN.replace("a + b", "a - b").encode())
+    assert (found.kind, found.is_gated, found.judged) == ("product", False, SHOWN.replace("a + b", "a - b").encode())
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,6 @@ CHECKS = "import doctest\n\n\ndef check(m):\n    return doctest.testmod(m).faile
 def test_a_helper_may_start_them_and_a_module_its_own(beside: Files, *, told: bool) -> None:
     base = {**project("import calc\n"), **beside}
     bent = base["src/calc/core.py"].replace("    5\n", "    -1\n")
-    assert classes(base, {"src/calc/core.py": bent}, PYTEST)["src/calc/core.py"].is_gated is told
+    assert classes(base, {"src/calc/core.py": bent}, PYTEST)["src/calc/core.py"].judged == (
+        base["src/calc/core.py"].encode() if told else None
+    )

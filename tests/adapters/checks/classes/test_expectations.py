@@ -47,9 +47,6 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         (python("README.md", "run('README.md')"), "README.md"),
         (python("examples/sum.out", "E = R / 'examples'\nE.glob('*.py')\ns.with_suffix('.out')"), "examples/sum.out"),
         (python("examples/sum.out", "glob('examples/*.out')"), "examples/sum.out"),
-        (python("examples/sum.py", "run('examples/sum.py')"), "examples/sum.py"),
-        (python("examples/sum.py", "E = R / 'examples'\nE.glob('*.py')"), "examples/sum.py"),
-        (python("examples/sum.py", "for e in (R / 'examples').iterdir():\n    run(e)"), "examples/sum.py"),
         (python("calc/expected/sum.py", "read(R / 'expected' / 'sum.py')"), "calc/expected/sum.py"),
         (python("calc/sum.golden.sql", "read('sum.golden.sql')"), "calc/sum.golden.sql"),
         (python("calc/cases/a.json", "(ROOT / 'cases' / ('a' + '.json'))"), "calc/cases/a.json"),
@@ -91,14 +88,8 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         ({**python("calc/cases/a.json", "all_of('cases')"), "tests/aid.py": LISTS}, "calc/cases/a.json"),
         (python("calc/cases/a.json", LISTS.replace("def", "@each('kind', ['cases'])\ndef")), "calc/cases/a.json"),
         ({**python("calc/specs/test_a.yaml", ""), "conftest.py": COLLECTS}, "calc/specs/test_a.yaml"),
-        (python("docs/a.md", RUNS.format("(ROOT / 'docs').glob('**/*.md')")), "docs/a.md"),
-        (python("docs/more/a.rst", RUNS.format("(ROOT / 'docs').rglob('*.rst')")), "docs/more/a.rst"),
-        (python("GUIDE.md", RUNS.format("ROOT.glob('*.md')")), "GUIDE.md"),
         (crate("src/expected.txt", INSIDE), "src/expected.txt"),
         (crate("src/e.txt", "", 'const E: &str = include_str!("../src/e.txt");'), "src/e.txt"),
-        (crate("README.md", '#![doc = include_str!("../README.md")]\n'), "README.md"),
-        (crate("README.md", '#![doc = include_str!(concat!(env!("DIR"), "/README.md"))]\n'), "README.md"),
-        (crate("README.md", '#[cfg_attr(doctest, doc = include_str!("../README.md"))]\n'), "README.md"),
     ],
 )
 @pytest.mark.parametrize("text", [BENT, None])
@@ -106,6 +97,38 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
     command = ("cargo", "test") if "Cargo.toml" in base else PYTEST
     found = classes(base, {path: text}, command)[path]
     assert (found.kind, found.is_judged, found.is_gated) == ("changed test", False, True)
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        (python("docs/a.md", RUNS.format("(ROOT / 'docs').glob('**/*.md')")), "docs/a.md"),
+        (python("docs/more/a.rst", RUNS.format("(ROOT / 'docs').rglob('*.rst')")), "docs/more/a.rst"),
+        (python("GUIDE.md", RUNS.format("ROOT.glob('*.md')")), "GUIDE.md"),
+        (crate("README.md", '#![doc = include_str!("../README.md")]\n'), "README.md"),
+        (crate("README.md", '#![doc = include_str!(concat!(env!("DIR"), "/README.md"))]\n'), "README.md"),
+        (crate("README.md", '#[cfg_attr(doctest, doc = include_str!("../README.md"))]\n'), "README.md"),
+    ],
+)
+@pytest.mark.parametrize("text", [BENT, None])
+def test_a_text_whose_examples_tests_run_follows_the_rules_of_tests(base: Files, path: str, text: str | None) -> None:
+    command = ("cargo", "test") if "Cargo.toml" in base else PYTEST
+    found = classes(base, {path: text}, command)[path]
+    assert (found.kind, found.is_judged, found.is_gated) == ("test", False, False)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "run('examples/sum.py')",
+        "E = R / 'examples'\nE.glob('*.py')",
+        "for e in (R / 'examples').iterdir():\n    run(e)",
+    ],
+)
+def test_an_example_that_tests_run_lands_changed_and_is_held_back_where_it_is_gone(test: str) -> None:
+    base = python("examples/sum.py", test)
+    kinds = [classes(base, {"examples/sum.py": text}, PYTEST)["examples/sum.py"].kind for text in (BENT, None)]
+    assert kinds == ["test", "changed test"]
 
 
 @pytest.mark.parametrize(
@@ -208,13 +231,7 @@ def test_data_is_read_by_the_name_that_a_link_gives_it() -> None:
     base = python("src/calc/cases/a.json", "for f in sorted((HERE / 'subject').glob('*.json')):")
     links = {"tests/subject": "../src/calc/cases", "src/calc/x.py": "cases/y.py"}
     base = {**base, "src/calc/cases/y.py": CODE}
-    assert classes(base, {"src/calc/cases/a.json": BENT}, PYTEST, links=links)["src/calc/cases/a.json"].is_gated
-
-
-def test_an_example_that_tests_run_may_show_more() -> None:
-    base = python("examples/sum.py", "E = R / 'examples'\nE.glob('*.py')")
-    found = classes(base, {"examples/sum.py": f"{DATA}\n\ndef more():\n    return 2\n"}, PYTEST)["examples/sum.py"]
-    assert (found.kind, found.is_gated) == ("test", False)
+    assert classes(base, {"src/calc/cases/a.json": BENT}, PYTEST, links=links)["src/calc/cases/a.json"].kind == "test"
 
 
 def test_what_a_document_says_beside_the_examples_that_tests_run_is_free() -> None:

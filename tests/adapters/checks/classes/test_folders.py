@@ -130,7 +130,7 @@ JUST: Files = {
     ],
 )  # fmt: skip
 def test_what_steers_a_check_in_a_folder_is_no_product(base: Files, run: str, path: str) -> None:
-    assert classes(base, {path: X}, command(run))[path].is_gated
+    assert not classes(base, {path: X}, command(run))[path].is_judged
 
 
 @pytest.mark.parametrize(

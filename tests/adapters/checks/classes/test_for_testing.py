@@ -119,7 +119,7 @@ def test_what_tests_judge_with_is_theirs(base: Files, path: str, text: str | Non
 
 def test_it_is_said_who_judges_with_it() -> None:
     found = classes(BASE, {"calc/testing.py": BENT}, PYTEST)["calc/testing.py"]
-    assert found.why == "tests/test_calc.py judges with it: same was changed"
+    assert (found.kind, found.why) == ("test", "tests/test_calc.py judges with it: changed")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_a_link_on_the_way_to_a_test_is_one() -> None:
     base = {**CALC, "calc/v/1/a.json": "1", "calc/v/2/a.json": "2"}
     links = {"tests/cases": "../calc/now", "calc/now": "v/1"}
     found = classes(base, {"calc/now": "v/2"}, PYTEST, links=links)["calc/now"]
-    assert (found.kind, found.why) == ("test", "it is a link, and leads elsewhere")
+    assert (found.kind, found.is_gated) == ("changed test", True)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.examples import examples_of
-from loopwright.adapters.checks.classes.expectations import Expectations, ExpectationSearch, examples_kept
+from loopwright.adapters.checks.classes.expectations import (
+    Expectations,
+    ExpectationSearch,
+    examples_kept,
+    is_run_by_tests,
+)
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search
 from loopwright.adapters.checks.classes.import_roots import Names, Roots
 from loopwright.adapters.checks.classes.in_source import put_back
@@ -346,7 +351,7 @@ def _expected(change: Change, terms: Terms) -> Classed | None:
     if reader := terms.expected.fresh.get(path):
         return Classed(change=change, kind=FileClass.TEST, why=f"added to what a test reads: {reader}")
     if reader := terms.expected.read.get(path):
-        if is_source(path) and change.how == "changed":
+        if is_run_by_tests(path) and change.how == "changed":
             return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs: {reader}")
         return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
     before = terms.before.get(path)

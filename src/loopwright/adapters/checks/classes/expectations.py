@@ -160,6 +160,11 @@ def may_be_expected(path: str, *, is_program: bool = False) -> bool:
     return bool(posixpath.splitext(path)[1]) or not is_text(path)
 
 
+def is_run_by_tests(path: str) -> bool:
+    """Return whether a test that names this file runs it: code that shows something, not what should come out."""
+    return bool(language(path)) and (is_example(path) or is_text(path)) and _WANTED.search(path) is None
+
+
 def _is_list(path: str) -> bool:
     return _DATA.search(path) is not None or not posixpath.splitext(path)[1]
 
