@@ -1,0 +1,62 @@
+"""What shows a change, as values and in one sentence each."""
+
+import pytest
+
+from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness, describe, describe_tests, lowest
+
+WITNESSES = (
+    Witness(id="t::a", check="test", fails_on_base="assertion"),
+    Witness(id="t::b", check="test", fails_on_base="missing-name"),
+    Witness(id="smoke", check="smoke", fails_on_base="exit-code"),
+)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "begins"),
+    [
+        (
+            Evidence(level=Level.SHOWN, witnesses=WITNESSES),
+            "shown by t::a (fails on base), t::b (fails on base by a missing name), smoke (red on base)",
+        ),
+        (Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7), f"shown by {'t::a (fails on base), ' * 4}"),
+        (Evidence(level=Level.GUARDED), "guarded: "),
+        (Evidence(level=Level.UNTESTED), "untested: "),
+        (Evidence(level=Level.NOT_SHOWN), "not shown: "),
+    ],
+)
+def test_each_level_has_a_sentence_that_begins_with_it(evidence: Evidence, begins: str) -> None:
+    assert describe(evidence).startswith(begins)
+
+
+def test_more_than_five_witnesses_are_counted() -> None:
+    assert describe(Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7)).endswith(" and 2 more")
+
+
+def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:
+    rows = (
+        AlteredTest(id="t::moved", how="moved"),
+        AlteredTest(id="t::a", how="altered"),
+        AlteredTest(id="t::b", how="altered"),
+        AlteredTest(id="t::gone", how="gone"),
+    )
+    assert describe_tests(Evidence(level=Level.GUARDED, altered_tests=rows, idle_tests=("t::new",))) == (
+        "2 existing tests altered: t::a, t::b",
+        "1 existing test gone: t::gone",
+        "1 existing test moved: t::moved",
+        "new test, shows nothing: t::new",
+    )
+    assert describe_tests(Evidence(level=Level.SHOWN)) == ()
+
+
+@pytest.mark.parametrize(
+    ("levels", "level"),
+    [
+        ((), Level.NOT_SHOWN),
+        ((Level.SHOWN, Level.NOT_SHOWN), Level.NOT_SHOWN),
+        ((Level.SHOWN, Level.GUARDED, Level.NOT_SHOWN), Level.GUARDED),
+        ((Level.GUARDED, Level.UNTESTED), Level.UNTESTED),
+        ((Level.SHOWN, Level.SHOWN), Level.SHOWN),
+    ],
+)
+def test_a_whole_is_shown_as_little_as_its_weakest_part(levels: tuple[Level, ...], level: Level) -> None:
+    assert lowest(levels) is level
