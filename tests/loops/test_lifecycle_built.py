@@ -87,8 +87,8 @@ def test_a_system_whose_skills_were_all_skipped_is_not_built() -> None:
         "PR approved and merged",
         "All required gates approved",
     }
-    assert shown(played)["Documentation updated"] == (False, "skipped: done by hand")
-    assert shown(played)["Code review self-assessment passing"] == (False, "skipped: done by hand")
+    assert shown(played)["Documentation updated"] == (False, "skipped by kim: done by hand")
+    assert shown(played)["Code review self-assessment passing"] == (False, "skipped by kim: done by hand")
 
 
 def test_a_skipped_capability_beside_a_built_one_stays_open_and_holds_up_nothing() -> None:

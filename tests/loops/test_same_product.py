@@ -32,7 +32,6 @@ ABOUT = pytest.mark.parametrize(
         ("text", "", False),
         ("tests", "", False),
         ("cleanup", "code", False),
-        ("", "nonsense", True),
     ],
 )
 

@@ -11,7 +11,8 @@ import pytest
 from loopwright.adapters.checks.judgement import Ran, Standard, judge
 from loopwright.adapters.checks.reports import Report
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.model import CheckResult
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.model import Change, CheckResult
 from tests.adapters.checks.projects import PYTEST, Project, project
 from tests.interpreter import WARM_PYTHON
 
@@ -19,6 +20,7 @@ pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
 
 PLAIN_UNITTEST = CheckSettings(name="test", run=(*WARM_PYTHON, "-m", "unittest", "discover", "-s", "tests"))
 TWO = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n"
+OTHER = TWO.replace("test_b(self): pass", "test_c(self): self.assertTrue(1)")
 NODE_TEST = "const {test} = require('node:test');\ntest('adds', () => {});\ntest('more', () => {});\n"
 
 
@@ -29,17 +31,25 @@ def judged(
     return asyncio.run(made.only(made.candidate(change), approved=True))
 
 
+def reported(
+    tmp_path: Path, spec: CheckSettings, base: dict[str, str | None], change: dict[str, str | None]
+) -> ChecksReported:
+    made = project(tmp_path, base, [spec])
+    return asyncio.run(made.report(made.candidate({"a.py": "x = 1\n", **change})))
+
+
+def paths(changes: tuple[Change, ...]) -> list[str]:
+    return [change.path for change in changes]
+
+
 def rules(result: CheckResult) -> list[str]:
     return [failure.rule for failure in result.failures]
 
 
 def test_a_hand_written_unittest_is_counted_by_id(tmp_path: Path) -> None:
-    change: dict[str, str | None] = {
-        "tests/test_a.py": TWO.replace("test_b", "test_c") + "    def test_d(self): pass\n"
-    }
-    result = judged(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, change)
-    assert (result.passed, result.tests, rules(result)) == (False, 3, ["ids-gone test"])
-    assert result.failures[0].evidence == "test_a.T.test_b"
+    change: dict[str, str | None] = {"tests/test_a.py": f"{OTHER}    def test_d(self): self.assertTrue(2)\n"}
+    report = reported(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, change)
+    assert (paths(report.held), report.would_drop) == (["tests/test_a.py"], ("test_a.T.test_b",))
 
 
 def test_empty_new_tests_do_not_make_up_for_one_that_is_skipped_now(tmp_path: Path) -> None:
@@ -54,9 +64,8 @@ def test_empty_new_tests_do_not_make_up_for_one_that_is_skipped_now(tmp_path: Pa
 
 def test_a_test_that_is_skipped_now_is_named(tmp_path: Path) -> None:
     skips = TWO.replace("    def test_b", "    @unittest.skip('x')\n    def test_b")
-    result = judged(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, {"tests/test_a.py": skips})
-    assert (result.passed, rules(result)) == (False, ["newly-skipped test"])
-    assert "test_a.T.test_b" in result.failures[0].issue
+    report = reported(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, {"tests/test_a.py": skips})
+    assert (paths(report.held), report.would_drop) == (["tests/test_a.py"], ("test_a.T.test_b",))
 
 
 def test_a_test_that_was_skipped_or_failed_before_may_stay_so(tmp_path: Path) -> None:
@@ -87,21 +96,19 @@ def test_ids_that_differ_from_run_to_run_are_no_finding_and_the_base_is_collecte
         assert (await made.only(made.candidate({"a.py": "1"}))).passed
         assert (await made.only(made.candidate({"a.py": "2"}), step="s2")).passed
         assert made.checkouts.laid.count(made.base) == 1  # its second collection was in the same checkout
-        gone = await made.only(
-            made.candidate({"tests/test_a.py": UNSTEADY.replace("test_b", "test_c")}), step="s3", approved=True
-        )
-        assert (gone.failures[0].rule, gone.failures[0].evidence) == ("ids-gone test", "tests/test_a.py::test_b")
+        without = UNSTEADY.replace("test_b(): pass", "test_c(): assert 1")
+        gone = await made.report(made.candidate({"a.py": "3", "tests/test_a.py": without}), step="s3")
+        assert (paths(gone.held), "tests/test_a.py::test_b" in gone.would_drop) == (["tests/test_a.py"], True)
 
     asyncio.run(story(project(tmp_path, {"tests/test_a.py": UNSTEADY}, [PYTEST])))
 
 
 def test_receipts_keep_the_ids_in_a_blob(tmp_path: Path) -> None:
     async def story(made: Project) -> None:
-        result = await made.only(made.candidate({"tests/test_a.py": TWO.replace("test_b", "test_c")}), approved=True)
-        told = await made.store.receipt(result.receipt) or ""
-        assert '"gone":["test_a.T.test_b"]' in told
+        report = await made.report(made.candidate({"a.py": "", "tests/test_b.py": OTHER}))
+        told = await made.store.receipt(report.landing[0].receipt) or ""
         name = told.partition('"ids":"')[2].partition('"')[0]
-        assert b"test_a.T.test_c" in await made.store.fetch(name)  # type: ignore[arg-type]
+        assert b"test_b.T.test_c" in await made.store.fetch(name)  # type: ignore[arg-type]
 
     asyncio.run(story(project(tmp_path, {"tests/test_a.py": TWO}, [PLAIN_UNITTEST])))
 
@@ -128,9 +135,9 @@ def test_where_no_ids_are_known_the_number_is_the_measure() -> None:
 def test_a_target_of_make_is_counted_through_what_it_starts(tmp_path: Path) -> None:
     recipe = f"test:\n\t{sys.executable} -m pytest -q -p no:cacheprovider tests\n"
     spec = CheckSettings(name="test", run=("make", "test"))
-    change: dict[str, str | None] = {"tests/test_a.py": "def test_b(): pass\n"}
-    result = judged(tmp_path, spec, {"Makefile": recipe, "tests/test_a.py": "def test_a(): pass\n"}, change)
-    assert (result.tests, rules(result)) == (1, ["ids-gone test"])
+    change: dict[str, str | None] = {"tests/test_a.py": "def test_b(): assert 1\n"}
+    report = reported(tmp_path, spec, {"Makefile": recipe, "tests/test_a.py": "def test_a(): pass\n"}, change)
+    assert (report.results[0].tests, report.would_drop) == (1, ("tests/test_a.py::test_a",))
 
 
 def test_the_last_line_of_a_script_counts(tmp_path: Path) -> None:
@@ -144,5 +151,6 @@ def test_the_last_line_of_a_script_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("run", [("node", "--test", "a.test.js"), ("sh", "-c", "node --test a.test.js")])
 def test_the_runner_of_node_is_counted_by_id(tmp_path: Path, run: tuple[str, ...]) -> None:
     spec = CheckSettings(name="test", run=run)
-    result = judged(tmp_path, spec, {"a.test.js": NODE_TEST}, {"a.test.js": NODE_TEST.replace("more", "else")})
-    assert (result.tests, rules(result), result.failures[0].evidence) == (2, ["ids-gone test"], "more")
+    change: dict[str, str | None] = {"a.test.js": NODE_TEST.replace("more", "else")}
+    report = reported(tmp_path, spec, {"a.test.js": NODE_TEST}, change)
+    assert (report.results[0].tests, paths(report.held), report.would_drop) == (2, ["a.test.js"], ("more",))

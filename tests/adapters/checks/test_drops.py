@@ -75,7 +75,7 @@ def test_where_one_id_is_of_an_unknown_folder_the_others_may_be_too() -> None:
 def test_a_word_that_may_be_meant_for_another_file_is_none(allow: tuple[str, ...], gone: set[str]) -> None:
     tests = passed("tests.test_a.test_it", "tests.test_b.test_it", "adds")
     files_of = Whereabouts(frozenset(BOTH), frozenset({"", "backend"})).of(tests)
-    assert Drops(files=allow).among(tests, (), files_of) == gone
+    assert Drops(files=allow).among(tests, files_of) == gone
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,21 @@ def test_all_tests_may_be_let_go_only_where_others_follow(wanted: Standard, *, i
     assert (Drops(all=True).leave_none(wanted), Drops().leave_none(wanted)) == (is_none, False)
 
 
-@pytest.mark.parametrize(("added_to", "renamed"), [("backend/tests/test_b.py", True), ("tests/test_a.py", False)])
-def test_cases_have_other_numbers_only_where_cases_were_added(added_to: str, *, renamed: bool) -> None:
-    base, now = passed("tests/test_b.py::test_it[x-b1]"), passed(*(f"tests/test_b.py::test_it[x-b{n}]" for n in (2, 3)))
-    files_of = Whereabouts(frozenset(BOTH), frozenset({"", "backend"})).of(base)
-    gone = Drops(added_to=frozenset({added_to})).among(base, now, files_of)
-    assert bool(gone) == renamed
+@pytest.mark.parametrize(
+    ("altered", "gone"),
+    [
+        ((), set()),
+        (("tests/test_a.py",), {"adds"}),
+        (("backend/tests/test_b.py",), {"tests.test_b.test_it", "adds"}),
+        (
+            ("tests/test_a.py", "backend/tests/test_a.py"),
+            {"tests.test_a.test_it", "adds"},
+        ),
+    ],
+)
+def test_what_is_gone_from_an_altered_file_or_names_none_is_examined_apart(
+    altered: tuple[str, ...], gone: set[str]
+) -> None:
+    tests = passed("tests.test_a.test_it", "tests.test_b.test_it", "adds")
+    files_of = Whereabouts(frozenset(BOTH), frozenset({"", "backend"})).of(tests)
+    assert Drops(altered=frozenset(altered)).among(tests, files_of) == gone

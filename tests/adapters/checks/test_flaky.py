@@ -98,8 +98,7 @@ def test_a_test_that_flips_only_with_the_candidate_is_a_failure(tmp_path: Path) 
 def test_how_one_test_is_run_alone() -> None:
     node = "tests/test_a.py::A::test_b[x]"
     assert alone(("pytest", "-q", "-k", "slow", "tests", "--junitxml={report}"), node) == (
-        *("pytest", "-q", "-k", "slow", "--junitxml={report}"),
-        node,
+        *("pytest", node, "-q", "-k", "slow", "--junitxml={report}"),
     )
     assert alone(("python3", "-m", "pytest", "tests/unit"), node) == ("python3", "-m", "pytest", node)
     script = ("python3", "/x/unittest_report.py", "--report={report}")

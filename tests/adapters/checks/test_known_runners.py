@@ -293,7 +293,7 @@ def test_the_files_that_steer_are_looked_for_by_name(tmp_path: Path) -> None:
 
 def test_one_test_alone_behind_other_programs() -> None:
     assert alone(("uv", "run", "pytest", "-q", "tests"), "tests/test_a.py::b") == (
-        *("uv", "run", "pytest", "-q", "tests/test_a.py::b"),
+        *("uv", "run", "pytest", "tests/test_a.py::b", "-q"),
     )
     ours = ("{unittest}", "--report={report}", "run")
     unittest = (sys.executable, "-m", "unittest")

@@ -4,11 +4,11 @@ import pytest
 
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
-    bodies_of_tests,
     compare_tests,
     function_of,
     imported_names,
     name_in_file,
+    new_bodies,
 )
 
 OLD = '''\
@@ -94,9 +94,19 @@ def test_a_test_that_is_gone_is_known_by_its_body() -> None:
     renamed = OLD.replace("def test_add", "def test_sum")
     found = compared(renamed)
     assert (found.gone, found.altered, found.everything) == ({"test_add"}, frozenset(), False)
-    assert found.bodies["test_add"] in bodies_of_tests(renamed, is_test)
-    assert found.bodies["test_add"] not in bodies_of_tests(renamed.replace("3), 5", "3), 6"), is_test)
-    assert bodies_of_tests("def (\n", is_test) == frozenset()
+    body = found.bodies["test_add"]
+    assert new_bodies(OLD, renamed, is_test) == {body}
+    assert body in new_bodies("def (\n", renamed, is_test)
+    assert new_bodies(renamed, renamed, is_test) == new_bodies(OLD, "def (\n", is_test) == frozenset()
+    assert body not in new_bodies(OLD, renamed.replace("3), 5", "3), 6"), is_test)
+
+
+def test_a_test_that_is_gone_did_not_move_to_one_that_stood_there_before() -> None:
+    one = "class A:\n    def test_a(self):\n        self.check()\n"
+    twice = one + one.replace("class A", "class B").replace("test_a", "test_b")
+    left = twice.partition("class B")[0]
+    found = compare_tests(twice, left, is_test)
+    assert (found.gone, new_bodies(twice, left, is_test)) == ({"B.test_b"}, frozenset())
 
 
 def test_a_class_of_helpers_that_is_gone_alters_everything_and_one_of_tests_does_not() -> None:

@@ -163,12 +163,11 @@ THREE = (
 )
 
 
-def test_what_is_done_to_a_test_of_the_base_is_only_told_since_the_bases_own_counts(tmp_path: Path) -> None:
+def test_a_candidate_whose_changed_test_fails_is_a_failed_attempt(tmp_path: Path) -> None:
     made = project(tmp_path, BASE, [UNITTEST])
     files: dict[str, str | None] = {"product_code.py": MORE, "tests/test_sums.py": TESTS.replace(", 1)", ", -1)")}
     report = asyncio.run(made.report(made.candidate(files), trust=Trust(in_force=True)))
-    assert [each.severity for each in report.findings if each.rule == "own-tests-fail"] == [Severity.MEDIUM]
-    assert faults_of(report) == ()
+    assert [each.rule for each in faults_of(report)] == ["test_sums.Sums.test_one"]
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,11 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import Outcomes, lost
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
-    bodies_of_tests,
     compare_tests,
     function_of,
     imported_names,
     name_in_file,
+    new_bodies,
 )
 from loopwright.adapters.checks.trial_runs import TrialRuns
 from loopwright.config.settings import CheckSettings
@@ -68,10 +68,6 @@ class _ChangedFile:
     now: Outcomes
     old_text: str | None
     new_text: str | None
-
-    @property
-    def functions(self) -> frozenset[str]:
-        return frozenset(function_of(test) for test, _ in self.before)
 
     def lost(self) -> frozenset[str]:
         """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
@@ -155,38 +151,43 @@ class AlteredTests:
     ) -> Iterator[_ChangedFile]:
         then, since = self._by_file(spec, before), self._by_file(spec, now)
         for path in changed:
+            # Of ids that name no file nobody can say which it is: what is gone of them may be gone from any.
+            named = path if path in then else ""
             yield _ChangedFile(
                 path=path,
-                before=tuple(each for each in before if each[0] in then.get(path, ())),
-                now=tuple(each for each in now if each[0] in since.get(path, ())),
+                before=tuple(each for each in before if each[0] in then.get(named, ())),
+                now=tuple(each for each in now if each[0] in since.get(named, ())),
                 old_text=old.get(path),
                 new_text=new.get(path),
             )
 
     def _by_file(self, spec: CheckSettings, outcomes: Outcomes) -> _ByFile:
-        files_of = self.desk.where(spec.run).of(outcomes)
+        """Return the ids by the files they name; those that name none stand under an empty path."""
+        where = self.desk.where(spec.run)
+        files_of = replace(where, paths=where.paths | self.desk.seen.changed).of(outcomes)
         found = defaultdict[str, set[str]](set)
         for test, _ in outcomes:
-            for file in files_of(test):
+            for file in files_of(test) or ("",):
                 found[file].add(test)
         return {file: frozenset(tests) for file, tests in found.items()}
 
     async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> frozenset[str]:
-        """Return the parsed test functions of files that the candidate adds or changes."""
+        """Return the parsed test functions that the candidate has under new names."""
         made = self.desk.seen.made
         paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
-        texts = await self._texts(self.desk.seen.landing, paths)
+        old, new = await self._texts(self.desk.seen.start, paths), await self._texts(self.desk.seen.landing, paths)
         names = {name_in_file(test) for outcomes in now.values() for test, _ in outcomes}
-        return frozenset(body for text in texts.values() for body in bodies_of_tests(text, names.__contains__))
+        bodies = (new_bodies(old.get(path, ""), text, names.__contains__) for path, text in new.items())
+        return frozenset().union(*bodies)
 
     async def _helped(
         self, spec: CheckSettings, files: tuple[_ChangedFile, ...], before: Outcomes, now: Outcomes
     ) -> _ByFile:
         """Return the tests that import a changed file which holds no tests itself, by that file."""
-        helpers = [each for each in files if not each.functions and each.path.endswith(".py")]
+        by_file = self._by_file(spec, before)
+        helpers = [each for each in files if each.path not in by_file and each.path.endswith(".py")]
         if not helpers:
             return {}
-        by_file = self._by_file(spec, before)
         texts = await self._texts(self.desk.seen.start, tuple(by_file))
         words = {path: imported_names(text) for path, text in texts.items()}
         kept = {test for test, _ in now}

@@ -47,8 +47,9 @@ class Candidate:
 
     @property
     def altered_tests(self) -> frozenset[str]:
-        """Files of tests that the candidate changes or removes."""
-        return _paths(each for each in self.classed if each.kind is FileClass.TEST and each.change.how != "added")
+        """Files of tests that the candidate changes or removes, without those that are held back."""
+        altered = (each for each in self.classed if each.kind is FileClass.TEST and each.change.how != "added")
+        return _paths(altered) - _paths(self.held)
 
     @property
     def mingled(self) -> tuple[str, ...]:

@@ -153,8 +153,9 @@ class CommandChecks:
             on = Trust(base=before.commit)
             then = await composed(since, run.commit, on, run.approved, checkouts=outfit.checkouts, source=outfit.source)
             is_fixed = not before.allow and not alters and not any(each.allowed for each in since)
-            earlier = then.judging if then.judging != landing else None
-            seen = replace(seen, earlier=earlier, before=then.base if is_fixed else None)
+            earlier = await outfit.checkouts.compose(then.judging, taken_from=seen.judging, paths=theirs)
+            earlier_or_none = earlier if earlier != landing else None
+            seen = replace(seen, earlier=earlier_or_none, before=then.base if is_fixed else None)
         held = frozenset(each.change.path for each in seen.held)  # of these another sentence tells
         return seen, tuple(sorted(gated - held))
 

@@ -62,10 +62,11 @@ def _holds_tests(name: str, held: _TestFile) -> bool:
     return any(each.startswith(f"{name}.") for each in held.functions)
 
 
-def bodies_of_tests(text: str, is_test: Callable[[str], bool]) -> frozenset[str]:
-    """Return the parsed test functions of a file, to recognise one that was moved."""
-    found = _read(text, is_test)
-    return frozenset(found.functions.values()) if found else frozenset()
+def new_bodies(before: str, after: str, is_test: Callable[[str], bool]) -> frozenset[str]:
+    """Return the parsed test functions that a file has under new names, to recognise one that was moved."""
+    old, new = _read(before, is_test), _read(after, is_test)
+    known = old.functions if old else {}
+    return frozenset(body for name, body in new.functions.items() if name not in known) if new else frozenset()
 
 
 def imported_names(text: str) -> frozenset[str]:

@@ -21,7 +21,13 @@ from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.trial_runs import TrialRuns
-from loopwright.adapters.checks.witnesses import Shown, WitnessCandidates, WitnessSearch, candidates_of
+from loopwright.adapters.checks.witnesses import (
+    Shown,
+    WitnessCandidates,
+    WitnessSearch,
+    candidates_of,
+    count_tests,
+)
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.codec import DecodeError, decode, encode
@@ -335,7 +341,8 @@ class Verification:
     async def _candidates(self, ran: Runs, altered: Alterations) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
         now = await self._outcomes(ran.landing or ran.judging)
-        red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base))
+        counting = count_tests(ran.all)
+        red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base)) if counting else {}
         return {
             name: candidates_of(
                 dict(before.get(name, ())),
