@@ -11,7 +11,7 @@ from loopwright.kernel.faults import faults_of
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
 
 CALC = "def add(a, b):\n    return a + b\n"
 SWAPPED = CALC.replace("a + b", "b + a")
@@ -81,52 +81,62 @@ def test_a_changed_test_that_still_looks_lands(
         ("a test less", HEAD + TEST_ADD, "gone"),
         ("a weaker assertion", OLD.replace("Equal(calc.add(0, 0), 0)", "IsNotNone(calc.add(0, 0))"), "weakened"),
         ("skipped", OLD.replace("    def test_zero", "    @unittest.skip('later')\n    def test_zero"), "weakened"),
-        (
-            "fails expectedly",
-            OLD.replace("    def test_zero", "    @unittest.expectedFailure\n    def test_zero"),
-            "weakened",
-        ),
         ("hidden", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(0, 0)"), "weakened"),
     ],
 )
 def test_a_weakened_test_is_held_back(tmp_path: Path, name: str, text: str, how: str) -> None:
     report = reported(tmp_path, {FILE: text})
-    if name == "fails expectedly":
-        assert [fault.rule for fault in faults_of(report)] != []
-        return
     assert (held(report), rows(report)) == ([FILE], [("test_zero", how)])
     assert report.lands != ""
 
 
-def test_a_removed_file_of_tests_is_held_back_and_a_moved_one_lands(tmp_path: Path) -> None:
-    other = {**BASE, "tests/test_more.py": OLD.replace("class Calc", "class More")}
-    removed = reported(tmp_path / "a", {"tests/test_more.py": None}, base=other)
-    assert (held(removed), removed.would_drop) == (
-        ["tests/test_more.py"],
-        ("test_more.More.test_add", "test_more.More.test_zero"),
-    )
-    moved = reported(
-        tmp_path / "b", {"tests/test_more.py": None, "tests/test_else.py": other["tests/test_more.py"]}, base=other
-    )
-    assert held(moved) == []
+@pytest.mark.trust
+def test_a_test_that_is_expected_to_fail_now_fails_the_attempt(tmp_path: Path) -> None:
+    text = OLD.replace("    def test_zero", "    @unittest.expectedFailure\n    def test_zero")
+    assert [fault.rule for fault in faults_of(reported(tmp_path, {FILE: text}))] == ["test_calc.Calc.test_zero"]
 
 
-def test_fewer_cases_are_held_back_and_other_cases_land(tmp_path: Path) -> None:
-    base = {"calc.py": CALC, FILE: CASES}
-    fewer = reported(tmp_path / "a", {FILE: CASES.replace("[1, 2, 3]", "[1, 2]")}, base=base, spec=PYTEST)
-    assert held(fewer) == [FILE]
-    others = reported(tmp_path / "b", {FILE: CASES.replace("[1, 2, 3]", "[0, 1, 2, 5]")}, base=base, spec=PYTEST)
-    assert held(others) == []
+MORE = "tests/test_more.py"
+MORE_TESTS = OLD.replace("class Calc", "class More")
 
 
-def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path) -> None:
-    helper = "def same(case, a, b):\n    case.assertEqual(a, b)\n"
-    text = "from helper import same\n" + OLD.replace("self.assertEqual(", "same(self, ")
-    base = {**BASE, "tests/helper.py": helper, FILE: text}
-    bent = reported(tmp_path / "a", {"tests/helper.py": "def same(case, a, b):\n    pass\n"}, base=base)
-    assert held(bent) == ["tests/helper.py"]
-    better = reported(tmp_path / "b", {"tests/helper.py": helper.replace("(a, b)", "(b, a)")}, base=base)
-    assert held(better) == []
+@pytest.mark.parametrize(
+    ("added", "expected", "dropped"),
+    [
+        ({}, [MORE], ("test_more.More.test_add", "test_more.More.test_zero")),
+        ({"tests/test_else.py": MORE_TESTS}, [], ()),
+    ],
+    ids=["removed", "moved"],
+)
+def test_a_removed_file_of_tests_is_held_back_and_a_moved_one_lands(
+    tmp_path: Path, added: dict[str, str], expected: list[str], dropped: tuple[str, ...]
+) -> None:
+    report = reported(tmp_path, {MORE: None, **added}, base={**BASE, MORE: MORE_TESTS})
+    assert (held(report), report.would_drop) == (expected, dropped)
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(("cases", "expected"), [("[1, 2]", [FILE]), ("[0, 1, 2, 5]", [])], ids=["fewer", "others"])
+def test_fewer_cases_are_held_back_and_other_cases_land(tmp_path: Path, cases: str, expected: list[str]) -> None:
+    changed: dict[str, str | None] = {FILE: CASES.replace("[1, 2, 3]", cases)}
+    assert held(reported(tmp_path, changed, base={"calc.py": CALC, FILE: CASES}, spec=PYTEST)) == expected
+
+
+HELPER = "def same(case, a, b):\n    case.assertEqual(a, b)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def same(case, a, b):\n    pass\n", ["tests/helper.py"]),
+        (HELPER.replace("(a, b)", "(b, a)"), []),
+    ],
+    ids=["compares nothing", "compares"],
+)
+def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path, text: str, expected: list[str]) -> None:
+    tests = "from helper import same\n" + OLD.replace("self.assertEqual(", "same(self, ")
+    base = {**BASE, "tests/helper.py": HELPER, FILE: tests}
+    assert held(reported(tmp_path, {"tests/helper.py": text}, base=base)) == expected
 
 
 def test_a_persons_word_beforehand_lets_a_weakened_test_land(tmp_path: Path) -> None:

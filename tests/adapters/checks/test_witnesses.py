@@ -13,7 +13,7 @@ from loopwright.kernel.faults import faults_of
 from loopwright.kernel.trust import Trust
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
-pytestmark = pytest.mark.unmeasured
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
 
 CALC = "def add(a, b):\n    return a + b\n"
 MUL = CALC + "\n\ndef mul(a, b):\n    return a * b\n"
@@ -86,14 +86,13 @@ HIDING = """
 def test_a_new_test_that_only_needs_the_name_shows_nothing(tmp_path: Path, test: str) -> None:
     wrong = MUL.replace("a * b", "a + b")
     report = reported(tmp_path, BASE, {"calc.py": wrong, FILE: HEAD + TEST_ADD + test})
-    assert report.evidence is None or report.evidence.level is not Level.SHOWN
-    assert report.evidence is None or report.evidence.idle_tests == ("test_calc.Calc.test_mul",)
+    assert evidence_of(report) == Evidence(level=Level.GUARDED, idle_tests=("test_calc.Calc.test_mul",))
 
 
 def test_an_unchanged_test_whose_file_does_not_load_on_the_base_is_no_witness(tmp_path: Path) -> None:
     text = HEAD.replace("import calc\n", "import calc\nfrom calc import mul\n") + TEST_ADD
     found = evidence_of(reported(tmp_path, BASE, {"calc.py": MUL, FILE: text}))
-    assert found.level is not Level.SHOWN
+    assert (found.level, found.witnesses) == (Level.UNTESTED, ())
 
 
 def test_a_candidate_whose_own_new_test_fails_is_a_failed_attempt(tmp_path: Path) -> None:
