@@ -86,6 +86,16 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
+def combine(parts: tuple[Evidence, ...]) -> Evidence:
+    """Return the evidence of a whole made of these parts: the lowest level, and all that they name."""
+    return Evidence(
+        level=lowest(tuple(each.level for each in parts)),
+        witnesses=tuple(dict.fromkeys(one for each in parts for one in each.witnesses)),
+        altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
+        idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
+    )
+
+
 def lowest(levels: tuple[Level, ...]) -> Level:
     """Return the level of a whole made of parts with these levels."""
     return min(levels, key=_WEAKEST_FIRST.index, default=Level.NOT_SHOWN)

@@ -11,6 +11,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.course import Ruling
 from loopwright.loops.lifecycle.completing import conditions, papers_line
+from loopwright.loops.lifecycle.evidence import unshown_capabilities
 from loopwright.loops.lifecycle.machine import stage_shown
 from loopwright.loops.lifecycle.state import LifecycleState
 
@@ -43,7 +44,12 @@ def lines(state: LifecycleState, outcome: Outcome) -> tuple[str, ...]:
     name = f"{one_line(state.plan.system.name, 80)} ({state.plan.system.id})"
     head = closing.headline(outcome, promise=f"COMPLETE: {name}", after=after, left=closing_left(outcome))
     landed = closing.landed(outcome, closing.note(outcome))
-    return (head, *_conditions(state, outcome), *landed, *_next(state, outcome))
+    return (head, *_conditions(state, outcome), *landed, *_unshown(state), *_next(state, outcome))
+
+
+def _unshown(state: LifecycleState) -> tuple[str, ...]:
+    names = ", ".join(one_line(name, 60) for name in unshown_capabilities(state))
+    return (f"No test shows: {names}.",) if names else ()
 
 
 def closing_left(outcome: Outcome) -> str:

@@ -11,6 +11,7 @@ from loopwright.kernel.sightings import Heard
 from loopwright.loops import course as c
 from loopwright.loops.hooks import untested
 from loopwright.loops.lifecycle import completing
+from loopwright.loops.lifecycle.evidence import system_evidence
 from loopwright.loops.lifecycle.flow import blocked, expected
 from loopwright.loops.lifecycle.state import LifecycleState, Step, begun
 
@@ -64,6 +65,7 @@ def outcome(state: LifecycleState, ending: Ending) -> Outcome:
         tests_of_agents=course.tests_of_agents,
         allowed=state.plan.trust.allow,
         unnoticed=course.unnoticed,
+        evidence=system_evidence(state),
         waiting=untested(state) if passed else (),
     )
 

@@ -268,6 +268,7 @@ def _capability_done(state: LifecycleState) -> LifecycleState:
 def _next_capability(state: LifecycleState) -> LifecycleState:
     """A system that names none is one itself."""
     current, *rest = state.remaining or (state.plan.system.name,)
+    state = c.steered(state, told_unshown=False, no_test="")
     return replace(state, current=current, remaining=tuple(rest), built_on=state.landed, builds=False)
 
 

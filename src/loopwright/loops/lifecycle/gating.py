@@ -11,6 +11,7 @@ from loopwright.kernel.risks import Risk
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling
+from loopwright.loops.lifecycle.evidence import describe_capabilities
 from loopwright.loops.lifecycle.gate_rules import ARCHITECTURE, DATABASE, DEPLOY, EXTERNAL, SECURITY
 from loopwright.loops.lifecycle.state import LifecycleState
 from loopwright.loops.lifecycle.states import NORMAL, Stage
@@ -91,8 +92,9 @@ def _why(state: LifecycleState, gate: str, risks: tuple[Risk, ...]) -> str:
     told = WHY.get(gate, f"rules of [gates.{gate}] in loop.toml")
     if risks:
         return f"{told}: {counted(len(risks), 'place')} in the change"
-    if gate == DEPLOY and state.onto:
-        return f"{told}; it was brought together with the target, which has come on to {state.onto[:12]}"
+    if gate == DEPLOY:
+        onto = f"it was brought together with the target, which has come on to {state.onto[:12]}" if state.onto else ""
+        return "; ".join(filter(None, (told, onto, *describe_capabilities(state))))
     if gate not in (ARCHITECTURE, SECURITY):
         return told
     asker = "its entry in the queue" if gate in state.plan.always else f"the mode {state.plan.mode}"

@@ -10,6 +10,7 @@ from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import counted, moment, way_on
 from loopwright.loops.course import Station
 from loopwright.loops.lifecycle import completing, gating
+from loopwright.loops.lifecycle.evidence import unshown_capabilities
 from loopwright.loops.lifecycle.flow import missing_skills
 from loopwright.loops.lifecycle.loop_state_view import status_lines
 from loopwright.loops.lifecycle.machine import stage_shown
@@ -275,6 +276,7 @@ def _deferred(leaving: Leaving) -> Iterator[str]:
     held += [f"- it is kept on `{state.held_on}`"] if state.held_on else []
     skips = [f"- skipped in {each.stage}: {each.skill} ({inline(each.reason)})" for each in state.skips]
     debt = ["- a person took a change that no test notices"] if state.untested or state.course.untested else []
+    debt += [f"- no test shows {inline(name)}" for name in unshown_capabilities(state)]
     return _listed("Deferred", (*held, *skips, *debt, *(f"- {inline(each)}" for each in state.remarks)))
 
 

@@ -7,6 +7,7 @@ from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.risks import Risk
 from loopwright.loops.lifecycle import gate_rules, gating
+from loopwright.loops.lifecycle.evidence import describe_capabilities
 from loopwright.loops.lifecycle.opinions import AT_THE_TERMINAL, CHECKLIST
 from loopwright.loops.lifecycle.people import is_waiting
 from loopwright.loops.lifecycle.state import LifecycleState
@@ -78,6 +79,7 @@ def body(state: LifecycleState) -> str:
         "### Evidence",
         f"- Verified tree: `{state.tree}`; checks: {', '.join(plan.checks) or 'none'}",
         f"- Failures: {state.failures}, all resolved" if state.failures else "- Failures: none",
+        *(f"- {inline(each, 900)}" for each in describe_capabilities(state)),
         *_tests(state),
         "",
         "### Gates",

@@ -72,6 +72,8 @@ def _reported(state: LifecycleState, report: AgentReport) -> LifecycleState:
         told = NOT_INVOKED.format(skill=name)
         return blocked(state, "skill", told, _options(name, report.summary))
     extras = json.loads(report.extras)
+    if name == "test-generation":
+        state = c.steered(state, no_test=report.no_test)
     state = _with_extras(state, name, extras)
     against = _against(name, report)
     if against:

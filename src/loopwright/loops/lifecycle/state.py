@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from loopwright.kernel.changing import replace
+from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Finding, Key, LoopId, Tree
 from loopwright.kernel.proposals import PullRequest
 from loopwright.kernel.risks import GateRule, Risk
@@ -131,6 +132,15 @@ class Unbuilt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapabilityEvidence:
+    """How much the checks show of a capability."""
+
+    capability: str
+    evidence: Evidence
+    no_test: str = ""  # why no test can show it, as the agent that writes the tests says
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Transition:
     """A transition that is decided on and not yet made."""
 
@@ -183,6 +193,7 @@ class LifecycleState:
     built_on: Commit = NO_COMMIT  # where the branch stood when the present one began
     builds: bool = False  # it changes product code since then
     unbuilt: tuple[Unbuilt, ...] = ()
+    evidence: tuple[CapabilityEvidence, ...] = ()
     accepted: tuple[str, ...] = ()  # capabilities that a person takes as they are, although they build nothing
     # --- the present phase
     skills: tuple[str, ...] = ()  # that are done in it

@@ -20,6 +20,7 @@ from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.kernel.sightings import ChangeExamined
 from loopwright.loops import course as c
 from loopwright.loops.lifecycle import gating
+from loopwright.loops.lifecycle.evidence import note_evidence, show_policy
 from loopwright.loops.lifecycle.failures import BACK_OFFS, failed_checks, sort_of
 from loopwright.loops.lifecycle.flow import blocked, expected, failed, is_to_be_reviewed, onward
 from loopwright.loops.lifecycle.state import FILES, LifecycleState, Step, begun
@@ -29,10 +30,10 @@ from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection
 
 def _checked(state: LifecycleState, event: Answer) -> LifecycleState:
     event = expected(state, event, ChecksReported)
-    state, said = weighed(state, event, state.tip, _words(state))
+    state, said = weighed(state, event, state.tip, _words(state), policy=show_policy(state))
     match said:
         case Passed():
-            return onward(replace(state, checked=state.tip, back_offs=0))
+            return onward(replace(note_evidence(state, event.evidence), checked=state.tip, back_offs=0))
         case Waits(gate=gate):
             known = gating.covered(state, gate)
             return c.at_the_gate(state) if known is None else begun(known, Step.CHECK)
@@ -52,7 +53,7 @@ def _words(state: LifecycleState) -> tuple[str, ...]:
 def _not_passed(state: LifecycleState, event: ChecksReported, faults: tuple[Finding, ...]) -> LifecycleState:
     found = faults_of(event)
     if not found and event.claim is None and state.phase is Stage.TEST:
-        # No test notices the change: whoever writes the tests hears of it, and nothing has failed.
+        # No test notices the change, or none shows it: the agent that writes the tests is asked, nothing has failed.
         return onward(replace(state, skills=(), findings=faults))
     found = found or faults
     sort = sort_of(event, found)

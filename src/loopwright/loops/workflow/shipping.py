@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import AgentFailed, Announced, ChecksReported
-from loopwright.kernel.evidence import Evidence, Level, lowest
+from loopwright.kernel.evidence import Level, combine, lowest
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Severity
@@ -43,13 +43,8 @@ def _with_evidence_of_tasks(state: WorkflowState, event: ChecksReported) -> Chec
     seen = tuple(task.evidence for task in state.tasks if task.evidence is not None)
     if event.evidence is None or not seen:
         return event
-    whole = Evidence(
-        level=lowest(tuple(each.level for each in seen)),
-        witnesses=tuple(dict.fromkeys(one for each in (*seen, event.evidence) for one in each.witnesses)),
-        altered_tests=tuple(dict.fromkeys(one for each in (*seen, event.evidence) for one in each.altered_tests)),
-        idle_tests=tuple(dict.fromkeys(one for each in seen for one in each.idle_tests)),
-    )
-    return replace(event, evidence=whole)
+    level = lowest(tuple(each.level for each in seen))
+    return replace(event, evidence=replace(combine((*seen, event.evidence)), level=level))
 
 
 def _show_policy(state: WorkflowState) -> ShowPolicy:
