@@ -1,16 +1,23 @@
 """What the verdict does not need is held back and not waited for: told at the end, and landed by a person's word."""
 
+import asyncio
 import json
 import os
 import pty
+import re
 import select
 import shlex
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.terminal.replies import Unclear, afterwards
+from loopwright.app.views.gates import GateReason, ShownGate
+from loopwright.cli.afterwards import list_diffs, question_text
+from loopwright.kernel.model import Commit, LoopId, Tree
 from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command
 from tests.kept import Kept
 from tests.repository import Repository
@@ -215,6 +222,26 @@ def test_what_may_be_typed_at_the_end() -> None:
     assert afterwards("yes") == Unclear("type approve, reject REASON, or later")
 
 
+def test_the_diff_of_each_file_is_cut_after_sixty_lines_and_after_two_hundred_in_all(repo: Repository) -> None:
+    files = [f"tests/t{number}.py" for number in range(5)]
+    for name in files:
+        repo.write(name, "")
+    base = repo.commit("files")
+    for name in files:
+        repo.write(name, "\x1b\n" * 100)
+    commit = repo.commit("candidate")
+    reasons = tuple(GateReason(file=name) for name in files)
+    names: dict[str, Any] = {"loop": LoopId("l"), "path": (), "status": "pending", "evidence": "", "tree": Tree("")}
+    gate = ShownGate(name="protected", id="i", base=Commit(base), commit=Commit(commit), because=reasons, **names)
+    lines = asyncio.run(list_diffs(GitWorkspace(repo.path, env=os.environ), gate))
+    cut = [line for line in lines if line.startswith("…")]
+    whole = 100 + 5  # and the header of a diff
+    assert [int(line.split()[1]) for line in cut] == [whole - 60] * 3 + [whole - 20, whole]
+    assert [line.endswith(f"{name}'`") for line, name in zip(cut, files, strict=True)] == [True] * 5
+    assert (len(lines) - len(cut), "\x1b" in "".join(lines)) == (200, False)
+    assert "--only PATH" in question_text(gate, lines)
+
+
 class AtTerminal:
     """The command with a terminal for stdin and stderr, and a person who types when they are asked."""
 
@@ -263,6 +290,7 @@ def test_a_terminal_asks_once_and_what_is_approved_lands_at_once(tmp_path: Path)
     person = AtTerminal(sample, "feedback", "Make it good", "--merge")
     person.until("(Ctrl-D means later.)\r\n> ")
     assert "check.py: protected file changed" in person.screen
+    assert re.search(r"\r\n\+.*print\('checking:', ", person.screen)
     person.types("approve\n")
     code, out = person.ends()
     assert (code, "checking:" in (sample.repo.path / "check.py").read_text()) == (0, True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.app.approvers import objection_to
 from loopwright.app.loops import View
 from loopwright.app.project import Project
@@ -11,7 +14,14 @@ from loopwright.cli.gates import diff_command, file_line, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.listening import heard_on
 from loopwright.cli.output import note
+from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
+from loopwright.ports.workspace import Workspace
+
+_LINES_OF_A_FILE = 60
+_LINES = 200
+_CHARACTERS_OF_A_FILE = 400_000
 
 _CHOICES = """\
   1  Approve  approve: exactly these changes; they are verified and landed at once
@@ -33,7 +43,10 @@ def stays(gate: ShownGate) -> str:
 
 async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate) -> View:
     """The loop as it is when whoever is there was asked about what it did without."""
-    said = await heard_on(gate, question_text(gate), here.who)
+    landed = ended.outcome.commit if ended.outcome else NO_COMMIT
+    asked = replace(gate, base=landed or gate.base)
+    diffs = await list_diffs(GitWorkspace(project.root, env=project.environ), asked)
+    said = await heard_on(gate, question_text(asked, diffs), here.who)
     why = await objection_to(project, gate.loop, said) if said is not None else ""
     if said is None or why:
         note(f"{why}.\n{stays(gate)}" if why else stays(gate))
@@ -44,17 +57,37 @@ async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate)
     return now or ended
 
 
-def question_text(gate: ShownGate) -> str:
+async def list_diffs(workspace: Workspace, gate: ShownGate) -> list[str]:
+    """Return the lines of each file's diff; what is cut is named with the command that shows it."""
+    lines: list[str] = []
+    left = _LINES
+    for reason in gate.because:
+        paths = (reason.file, *filter(None, (reason.moved,)))
+        text = await workspace.diff(gate.base, gate.commit, limit=_CHARACTERS_OF_A_FILE, only=paths)
+        found = visible(text.rstrip("\n")).split("\n")
+        shown = found[: min(_LINES_OF_A_FILE, left)]
+        lines += shown
+        left -= len(shown)
+        if more := len(found) - len(shown):
+            command = diff_command(replace(gate, because=(reason,)), at_top=False)
+            lines.append(f"… {counted(more, 'more line')}: `{command}`")
+    return lines
+
+
+def question_text(gate: ShownGate, diffs: list[str]) -> str:
     """All that is needed to decide: the changes, the tests that would go with them, the command that shows them."""
     count = len(gate.because)
     them = "it" if count == 1 else "them"
+    by_file = f"  by file       later, then loop approve|reject {gate.name}@{gate.id} --only PATH"
     return "\n".join(
         [
             "",
+            *diffs,
             f"? The result does without {counted(count, 'change')} to how it is judged. Let {them} in?",
             *map(file_line, gate.because),
             *tests_lines(gate),
             f"  look at it    {diff_command(gate, at_top=False)}",
+            *([by_file] if count > 1 else []),
             _CHOICES,
             "(Ctrl-D means later.)",
         ]
