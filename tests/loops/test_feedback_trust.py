@@ -441,7 +441,7 @@ def test_what_stood_in_the_place_of_a_review_is_told_as_what_it_was() -> None:
     same = (DONE, kept("c1"))
     failed = play(begun(), *same, passes(), replace(red(FAILURE), lands=Tree("l")))
     state = play(failed, *same, *same, *same)
-    assert state.course.reasons == ("3 attempts in a row changed nothing",)
+    assert state.course.reasons[0] == "3 attempts in a row changed nothing"
     assert [told.rpartition("; ")[2] for told in KIND.so_far(state)[1:]] == ["it changed nothing"] * 3
     assert developer(play(failed, *same)).why == "iteration 2 failed: it changed nothing"
     other = play(failed, DONE, kept("c2"), fails(ISSUE), DONE, kept("c2"), DONE, kept("c3"), GARBLED, GARBLED)

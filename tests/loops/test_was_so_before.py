@@ -69,3 +69,29 @@ def test_a_session_of_tickets_says_it_too() -> None:
     state = t.play(t.session(trust=v.NOW, max=1), v.RED)
     ask = t.wanted(t.play(state, t.MADE, t.saved("c1"), t.passes(), v.RED, t.SAID), Ask)
     assert ask.why.endswith(f"what fails was so before, on the base: t::old - assert 1 == 2; {FORGIVE}")
+
+
+# --- tests that fail now
+
+
+def failing(count: int) -> tuple[Finding, ...]:
+    return tuple(w.finding(f"assert {n} == 0\nmore of it", rule=f"t::{n}", category="tests") for n in range(count))
+
+
+def test_the_question_after_repeated_failures_names_the_first_tests_with_their_messages() -> None:
+    named = "; failing: t::0 - assert 0 == 0, t::1 - assert 1 == 0, t::2 - assert 2 == 0 and 1 more"
+    assert asked(f.GREEN, f.red(*failing(4))).why.endswith(named)
+    assert "failing" not in asked(f.GREEN, f.red(LINT)).why
+    session = t.play(t.session(trust=v.NOW, max=1), v.LANDS)
+    ask = t.wanted(t.play(session, t.MADE, t.saved("c1"), t.passes(), v.RED, t.SAID), Ask)
+    assert "; failing: t::old - assert 1 == 2" in ask.question
+    state = w.play(w.workflow(trust=v.NOW, max_iterations=1), w.checked())
+    state = w.play(state, w.scores(w.TOOL), w.SAID, w.plans(w.task(1)), w.stuck(1, *failing(1)))
+    assert "; failing: t::0 - assert 0 == 0." in w.wanted(state, Ask).question
+
+
+def test_the_question_whether_it_was_done_names_the_tests_that_fail_on_the_base() -> None:
+    state = f.play(FEEDBACK.start(replace(f.params(), trust=v.NOW)), f.red(*failing(1)), f.DONE, f.saved("c1", files=0))
+    assert "failing on the base: t::0 - assert 0 == 0." in f.wanted(state, Ask).question
+    session = t.play(t.session(trust=v.NOW), v.RED, *t.made("c1", files=0))
+    assert t.wanted(session, Ask).question.endswith("Failing on the base: t::old - assert 1 == 2.")

@@ -94,10 +94,7 @@ def test_the_review_needs_no_iteration_and_what_it_finds_does() -> None:
 
 def test_the_same_failure_three_times_in_a_row_pauses() -> None:
     state = play(planned(), stuck(1), stuck(1), stuck(1))
-    assert (state.stopped, wanted(state, Ask).why) == (
-        Stopped.LIMIT,
-        "T-001 failed 3 times in a row in the same way",
-    )
+    assert (state.stopped, state.course.reasons[0]) == (Stopped.LIMIT, "T-001 failed 3 times in a row in the same way")
     state = play(state, says("continue", count=2))
     assert (at_work(state), state.allowance.same) == (["T-001"], 5)
 
@@ -117,7 +114,7 @@ def test_the_longest_row_of_any_task_counts() -> None:
 
 def test_too_many_failures_in_all_pause() -> None:
     state = play(planned(max_total_failures=2), stuck(1), stuck(1, OTHER_RED))
-    assert wanted(state, Ask).why == "2 attempts failed in all"
+    assert state.course.reasons[0] == "2 attempts failed in all"
     assert play(state, says("continue", count=1)).allowance.failures == 3
 
 

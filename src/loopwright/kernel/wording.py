@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from loopwright.kernel.findings import cut
@@ -19,6 +20,7 @@ ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 _ERROR = re.compile(r"^E?\s*((?:\w+\.)*\w*(?:Error|Exception)\b: .+)", re.MULTILINE)
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
+_TESTS = 3  # that a question names
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 
 
@@ -78,6 +80,15 @@ def last_error(finding: Finding) -> str:
 
 def told_with_cause(finding: Finding) -> str:
     return ": ".join(filter(None, (told(finding), last_error(finding))))
+
+
+def name_failing_tests(findings: Iterable[Finding]) -> str:
+    """Return the first failing tests with the first line of their messages; empty where no test fails."""
+    tests = [
+        replace(each, issue=each.issue.strip().partition("\n")[0]) for each in findings if each.category == "tests"
+    ]
+    more = f" and {len(tests) - _TESTS} more" if len(tests) > _TESTS else ""
+    return ", ".join(told(each) for each in tests[:_TESTS]) + more
 
 
 def guided(findings: Iterable[Finding]) -> str:

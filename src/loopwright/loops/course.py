@@ -19,7 +19,7 @@ from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.trust import RedTests, Trust, evidence_with
-from loopwright.kernel.wording import counted, guided, told_with_cause
+from loopwright.kernel.wording import counted, guided, name_failing_tests, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
@@ -349,7 +349,10 @@ def at_the_gate(state: S) -> S:
 
 def escalated(state: S, reasons: tuple[str, ...], failing: tuple[Finding, ...] = ()) -> S:
     """With a question to a person; `failing` is what fails, of which some may have failed before."""
-    why = (*reasons, *was_so_before(state.course, failing))
+    before = was_so_before(state.course, failing)
+    known = {_known_by(each) for each in state.course.before} if before else set[str]()
+    tests = name_failing_tests(each for each in failing if _known_by(each) not in known)
+    why = (*reasons, *((f"failing: {tests}",) if tests else ()), *before)
     return steered(stationed(state, Station.ESCALATED), reasons=why, asked=state.course.asked + 1)
 
 

@@ -86,13 +86,14 @@ def test_a_verified_loop_has_its_result_and_wants_nothing() -> None:
 
 
 def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
+    why = "; ".join(ESCALATED.course.reasons)
     assert shown(ESCALATED, "waiting").needs == (
         Need(
             kind="escalation",
             loop=LOOP,
             path=(LOOP,),
-            what="The feedback loop stopped: 2 of 2 iterations are used. How should it go on?",
-            why="2 of 2 iterations are used",
+            what=f"The feedback loop stopped: {why}. How should it go on?",
+            why=why,
             command="loop answer continue 3",
             choices=(
                 Choice(label="Continue", command="loop answer continue 3"),

@@ -20,6 +20,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verdict
+from loopwright.kernel.wording import name_failing_tests
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.feedback.accepting import checked_as_accepted, not_taken
@@ -176,7 +177,9 @@ def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackSta
     if state.past or not state.plan.trust.in_force:
         return _unjudged(state, told)
     state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
-    return c.escalated(state, ("the developer changed nothing at the first attempt; it may be done already",))
+    tests = name_failing_tests(state.course.before)
+    failing = (f"failing on the base: {tests}",) if tests else ()
+    return c.escalated(state, ("the developer changed nothing at the first attempt; it may be done already", *failing))
 
 
 def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:

@@ -18,6 +18,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import record
 from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
+from loopwright.kernel.wording import name_failing_tests
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station, Trial
 from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
@@ -205,7 +206,9 @@ def _is_to_be_asked(state: TicketsState) -> bool:
 
 def _asked_whether_it_was_done(state: TicketsState) -> TicketsState:
     """At the first attempt, where nothing was changed: an answer goes to the creator, who tries again."""
-    question = Question(question="The creator has changed nothing. Was it done already?", impact=_IF_DONE)
+    tests = name_failing_tests(state.course.before)
+    failing = f" Failing on the base: {tests}." if tests else ""
+    question = Question(question=f"The creator has changed nothing. Was it done already?{failing}", impact=_IF_DONE)
     state = replace(state, ticket=replace(state.ticket, idle=True))
     state = c.entered(state, TicketsPhase.CREATE, tries=state.course.trial.tries + 1)
     state = c.with_trial(state, replace(state.course.trial, held=True))
