@@ -70,6 +70,8 @@ def test_a_test_in_an_existing_file_shows_the_change_and_it_is_merged(tmp_path: 
     assert (level_of(done), done.data["held_back"]) == ("shown", [])
     assert "test_mul" in made.repo.git("show", f"main:{FILE}")
     assert "Evidence: shown by test_calc.Calc.test_mul" in made.repo.git("log", "-1", "--format=%B", "main")
+    assert [each["evidence"] for each in made.loop("receipts", "--json").data["evidence"]] == [done.data["evidence"]]
+    assert "shown by test_calc.Calc.test_mul" in made.loop("receipts").out
 
 
 SWAPPED = CALC.replace("a + b", "b + a")

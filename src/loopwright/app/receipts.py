@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from loopwright.adapters.checks.receipts import Receipt, read_receipt
 from loopwright.app.project import Project
-from loopwright.app.views.answers import ReceiptList
+from loopwright.app.views.answers import ReceiptList, TreeEvidence
+from loopwright.app.views.evidence import show_evidence
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import LoopId
@@ -24,8 +25,15 @@ async def receipts_of(project: Project, loop: LoopId) -> ReceiptList:
         loop=loop,
         receipts=tuple(sorted((*earlier, *own), key=lambda receipt: receipt.at)),
         canaries=tuple({(each.said, each.sentence): each for each in seen}.values()),
+        evidence=_list_evidence(reports),
         reused=tuple(receipt.key for receipt in earlier),
     )
+
+
+def _list_evidence(reports: list[ChecksReported]) -> tuple[TreeEvidence, ...]:
+    """Return what each report shows of its tree; the same tree is often reported more than once."""
+    shown = (TreeEvidence(tree=each.tree, evidence=seen) for each in reports if (seen := show_evidence(each.evidence)))
+    return tuple(dict.fromkeys(shown))
 
 
 def _read_canary(text: str) -> Canary | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.receipts import Receipt
-from loopwright.kernel.model import LoopId
+from loopwright.app.views.evidence import ShownEvidence
+from loopwright.kernel.model import LoopId, Tree
 from loopwright.kernel.trust import Canary
 
 
@@ -68,10 +69,17 @@ class StepOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TreeEvidence:
+    tree: Tree
+    evidence: ShownEvidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptList:
     loop: LoopId
     receipts: tuple[Receipt, ...]  # oldest first
     canaries: tuple[Canary, ...] = ()  # what came of breaking a change on purpose
+    evidence: tuple[TreeEvidence, ...] = ()  # how much the checks show of each candidate, oldest first
     reused: tuple[str, ...] = ()  # keys of those that an earlier loop made; each receipt names its loop
 
 
