@@ -113,3 +113,16 @@ def test_a_wrong_fix_whose_own_test_fails_never_lands(tmp_path: Path) -> None:
     done = made.loop("feedback", "Add mul", "--merge", "--unattended", "--max-iterations", "2", "--json")
     assert (done.code, done.data["merged"]) == (4, False)
     assert "test_mul" not in made.repo.git("show", f"main:{FILE}")
+
+
+def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_path: Path) -> None:
+    altered = TEST_ADD.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5)\n        self.assertEqual(calc.add(0, 1), 1)")
+    again = MUL.replace("return a * b", "return b * a")
+    steps = (step({"calc.py": MUL, FILE: HEAD + altered + TEST_MUL}), step({"calc.py": again}))
+    made = sample(tmp_path, *steps, step({}, repeat=True, no_test="none can"))
+    first = made.loop("feedback", "Add mul", "--merge", "--json")
+    assert [each["id"] for each in first.data["evidence"]["altered_tests"]] == ["test_calc.Calc.test_add"]
+    named = f"Loop {first.data['loop']} altered tests"
+    assert named not in first.err
+    second = made.loop("feedback", "Swap the factors")
+    assert (named in second.err, "test_calc.Calc.test_add" in second.err) == (True, True)

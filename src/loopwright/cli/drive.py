@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from loopwright.app.altered_tests import describe_altered_tests
 from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.readiness import about_to_drive
@@ -79,6 +80,8 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
     """
     if not manner.cancels:
         forewarn(project, loop)
+        if altered := asyncio.run(describe_altered_tests(project, loop)):
+            note(altered)
     asked: set[str] = set()
     while True:
         result = complete(driven(project, here, loop, manner), last=True)
