@@ -359,6 +359,7 @@ def test_comments_formatting_and_texts_leave_the_product_the_same(
 ) -> None:
     async def story() -> None:
         here = made(tmp_path)
+        here.checks = replace(here.checks, classifier=replace(here.checks.classifier, product=("*.py",)))
         assert (await here.report(here.candidate(files))).same_product is same
 
     asyncio.run(story())
