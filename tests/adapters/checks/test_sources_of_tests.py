@@ -48,6 +48,8 @@ def compared(after: str) -> FileAlteration:
     [
         OLD,
         OLD.replace("import calc", "import os\n\nimport calc"),
+        OLD.replace("import calc", "import calc\nimport calc.more"),
+        OLD.replace("import calc", "from . import calc as other"),
         OLD.replace("Sums.", "All sums.").replace("Adds.", "Adds two numbers."),
         OLD.replace("calc.add(N, 3), 5)", "calc.add(N,  3),  5)  # five"),
         OLD + "\n\ndef test_new():\n    pass\n",
@@ -81,6 +83,8 @@ def test_a_test_whose_own_source_differs_is_altered(after: str, altered: set[str
         OLD.replace("limit = 1", "limit = 2"),
         OLD.replace("class TestMore:", "class TestMore(Base):"),
         OLD.replace("class TestMore:", "@skip\nclass TestMore:"),
+        OLD.replace("import calc", "import fake as calc"),
+        OLD.replace("import calc", "from fake import calc"),
         OLD + "\n\nclass Helper:\n    pass\n",
         OLD + "\n\ntest_add = None\n",
         "def (\n",

@@ -19,6 +19,7 @@ class _TestFile:
     functions: Mapping[str, str]  # by qualified name: what the parser makes of it, without its docstring
     rest: tuple[str, ...]  # all other statements but imports and classes, in order
     shells: Mapping[str, str]  # classes without their test functions
+    imports: Mapping[str, str]  # by the name they bind: what is imported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,12 @@ def compare_tests(before: str, after: str, is_test: Callable[[str], bool]) -> Fi
 
 
 def _differs_around(old: _TestFile, new: _TestFile) -> bool:
-    """Return whether fixtures, helpers, data or classes of the base differ. A new class of tests is none of these."""
+    """Return whether fixtures, helpers, data or classes of the base differ. A new class of tests is none of these.
+
+    Imports may come and go, but a name that is imported from elsewhere makes tests look at something else.
+    """
+    if any(new.imports.get(name, origin) != origin for name, origin in old.imports.items()):
+        return True
     kept = {name: shell for name, shell in new.shells.items() if name in old.shells or not _holds_tests(name, new)}
     gone = {name for name in old.shells if name not in new.shells and not _holds_tests(name, old)}
     return old.rest != new.rest or bool(gone) or any(old.shells.get(name) != shell for name, shell in kept.items())
@@ -123,17 +129,30 @@ def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
     functions: dict[str, str] = {}
     shells: dict[str, str] = {}
     rest: list[str] = []
+    imports: dict[str, str] = {}
     for node in _without_docstring(tree):
         match node:
             case ast.Import() | ast.ImportFrom():
-                pass
+                imports |= _bound(node)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if is_test(name):
                 functions[name] = _dump(node)
             case ast.ClassDef():
                 shells[node.name] = _shell(node, node.name, functions, is_test)
             case _:
                 rest.append(_dump(node))
-    return _TestFile(functions=functions, rest=tuple(rest), shells=shells)
+    return _TestFile(functions=functions, rest=tuple(rest), shells=shells, imports=imports)
+
+
+def _bound(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """Return what an import binds each of its names to."""
+    if isinstance(node, ast.Import):
+        return {each.asname or each.name.partition(".")[0]: _origin(each) for each in node.names}
+    module = f"{'.' * node.level}{node.module or ''}"
+    return {each.asname or each.name: f"{module}:{each.name}" for each in node.names}
+
+
+def _origin(alias: ast.alias) -> str:
+    return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
 def _shell(node: ast.ClassDef, name: str, functions: dict[str, str], is_test: Callable[[str], bool]) -> str:
