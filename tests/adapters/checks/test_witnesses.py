@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,16 @@ def test_a_test_of_the_base_that_was_red_shows_the_fix(tmp_path: Path) -> None:
     wrong = {"calc.py": MUL.replace("a * b", "a + b"), FILE: HEAD + TEST_ADD + TEST_MUL}
     found = evidence_of(reported(tmp_path, wrong, {"calc.py": MUL}))
     assert [(each.id, each.by) for each in found.witnesses] == [("test_calc.Calc.test_mul", "base")]
+
+
+def test_a_new_test_in_a_package_of_tests_shows_a_new_module(tmp_path: Path) -> None:
+    spec = replace(UNITTEST, run=(*UNITTEST.run, "-t", "."))
+    test = HEAD.replace("import calc\n", "import mul as calc\n") + TEST_MUL
+    added = {"mul.py": "def mul(a, b):\n    return a * b\n", "tests/test_mul.py": test}
+    found = evidence_of(reported(tmp_path, {**BASE, "tests/__init__.py": ""}, added, spec))
+    assert [(each.id, each.fails_on_base) for each in found.witnesses] == [
+        ("tests.test_mul.Calc.test_mul", "missing-name")
+    ]
 
 
 def test_without_a_new_test_a_change_is_only_guarded(tmp_path: Path) -> None:

@@ -63,7 +63,12 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
     passed = frozenset(test for test, how in ran.ids if how == "passed" and test in wanted) - found.keys()
     failed = {test: found[test] for test in wanted if test in found}
     for test in wanted - passed - failed.keys():
-        around = surroundings(frozenset({test})) & places.keys()
+        around = {place for place in places if _is_around(place, test)}
         if around:
             failed[test] = places[max(around, key=len)]
     return ChosenTests(passed=passed, failed=failed, calls=ran.calls, seconds=ran.seconds)
+
+
+def _is_around(place: str, test: str) -> bool:
+    """unittest names a module that does not load without its packages where it was asked for a test in it."""
+    return any(f".{each}".endswith(f".{place}") for each in surroundings(frozenset({test})))
