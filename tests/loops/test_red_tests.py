@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.actions import AwaitGate, RunChecks
-from loopwright.kernel.events import Checkpointed
+from loopwright.kernel.events import Checkpointed, ChecksReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Tree
 from loopwright.kernel.trust import Claim, RedTests, Trust
@@ -16,7 +16,15 @@ from tests.loops import tickets as t
 from tests.loops import verified as v
 
 BENT = Change(path="tests/t.py", how="changed", blob="1")
-RED = lc.red("test", rule="t::one", category="tests", file="tests/t.py")
+
+
+def brought(report: ChecksReported) -> ChecksReported:
+    """The same, of tests that came with the candidate: the judging run passed without them."""
+    judging = tuple(replace(each, passed=True, failures=()) for each in report.results)
+    return replace(report, results=judging, landing=report.results)
+
+
+RED = brought(lc.red("test", rule="t::one", category="tests", file="tests/t.py"))
 NEEDED = replace(
     lc.results(CheckResult(name="test", passed=True, tests=3)),
     findings=(engine_finding("red-test-changed", "it still fails as it was"),),
@@ -29,7 +37,7 @@ def test_a_feedback_loop_keeps_each_red_test_in_its_first_red_version() -> None:
     state = FEEDBACK.start(replace(f.params(max_consecutive_test_failures=5), trust=Trust(in_force=True)))
     state = f.play(state, f.red(replace(f.FAILURE, rule="t::base")))
     for commit, failure in (("c1", f.FAILURE), ("c2", f.FAILURE), ("c3", f.ANOTHER)):
-        state = f.play(state, f.DONE, replace(f.saved(commit), tree=Tree(commit)), f.passes(), f.red(failure))
+        state = f.play(state, f.DONE, replace(f.saved(commit), tree=Tree(commit)), f.passes(), brought(f.red(failure)))
     checks = f.wanted(f.play(state, f.DONE, f.saved("c4"), f.passes()), RunChecks)
     assert checks.red == (
         RedTests(tests=("t::base",)),
@@ -40,7 +48,7 @@ def test_a_feedback_loop_keeps_each_red_test_in_its_first_red_version() -> None:
 
 def test_a_ticket_session_hands_the_red_test_of_the_last_ticket_on() -> None:
     state = t.play(t.session(trust=v.NOW), v.LANDS)
-    state = t.play(state, t.MADE, t.saved("c1"), t.passes(), v.RED, t.SAID)
+    state = t.play(state, t.MADE, t.saved("c1"), t.passes(), brought(v.RED), t.SAID)
     checks = t.wanted(t.play(state, t.MADE, t.saved("c2"), t.passes()), RunChecks)
     assert [(each.commit, each.tests) for each in checks.red] == [("c1", (v.WRONG.rule,))]
 
@@ -77,3 +85,9 @@ def test_a_fix_that_leaves_its_change_to_the_red_test_waits_for_a_person() -> No
         lc.Rule(lambda action: action.key.step == "record-fix" and bool(played.state.course.told), SAME, None),
     )
     assert played.waits_for() == ["protected"]
+
+
+def test_a_test_of_the_base_that_fails_is_not_kept_in_the_version_of_the_candidate() -> None:
+    state = FEEDBACK.start(replace(f.params(), trust=Trust(in_force=True)))
+    state = f.play(state, f.GREEN, f.DONE, replace(f.saved("c1"), tree=Tree("c1")), f.passes(), f.red(f.FAILURE))
+    assert f.wanted(f.play(state, f.DONE, f.saved("c2"), f.passes()), RunChecks).red == ()

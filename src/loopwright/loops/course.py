@@ -416,9 +416,14 @@ def _undecided(course: Course, gate: GateRecord, parts: tuple[GateRecord, ...]) 
 
 
 def note_red_tests(state: S, report: ChecksReported, commit: Commit) -> S:
-    """Note the tests that fail at this commit; one that failed before keeps the version in which it first did."""
+    """Note the tests that the candidate brings and that fail at this commit; the version that failed first counts.
+
+    Tests of the base, and those that landed before, judge every candidate in their own version anyhow.
+    """
+    if any(each.rule == "needs-its-own-tests" for each in report.findings):
+        return state
     known = {test for each in state.course.red_tests for test in each.tests}
-    failures = (each for result in (*report.results, *report.landing) for each in result.failures)
+    failures = (each for result in report.landing for each in result.failures)
     fresh = tuple(test for test in ids_of_tests(failures) if test not in known)
     noted = (RedTests(commit=commit, tests=fresh),) if fresh else ()
     return steered(state, red_tests=(*state.course.red_tests, *noted))
