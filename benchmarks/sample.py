@@ -74,7 +74,7 @@ def open_sample(repository: Path) -> Project:
 
 async def one_iteration(project: Project, repository: Path) -> None:
     settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
-    loop = await create_feedback(project, settings, FeedbackRequest(task="append a line"))
+    loop = await create_feedback(project, settings, FeedbackRequest(task="append a line", about="text"))
     ready = await make_ready(project, loop, print)
     world = build_world(project, ready, people=Nobody(), observer=Quiet())
     halt = await drive(world, ready.seen.opened)

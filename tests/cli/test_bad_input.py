@@ -142,7 +142,7 @@ def test_an_unknown_loop_names_the_nearest(tmp_path: Path) -> None:
 
 def test_with_json_the_error_is_an_object_too(tmp_path: Path) -> None:
     done = loop(tmp_path, "status", "--json")
-    assert done.data == {"error": done.err.removeprefix("loop: ").rstrip("\n"), "exit_code": 2}
+    assert done.data == {"error": done.err.removeprefix("loop: ").rstrip("\n"), "exit_code": 2, "needs": []}
 
 
 def test_a_log_that_is_no_database_is_left_alone(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_deleted_log_is_not_begun_anew_until_a_person_says_so(tmp_path: Path) 
         " restore it from a backup, or begin a new log with `loop setup --new-log`"
     )
     for words in (("feedback", "Add add()"), ("feedback", "Add add()", "--dry-run"), ("resume",), ("status",)):
-        assert scene.loop(*words, "--json", code=3).json == {"error": sentence, "exit_code": 3}
+        assert scene.loop(*words, "--json", code=3).json == {"error": sentence, "exit_code": 3, "needs": []}
     assert (scene.person(), refs(scene)) == (before, kept)
     begun = {"log": f"{scene.root}/.loop/loop.db", "created": True}
     assert scene.loop("setup", "--new-log", "--json").json == begun

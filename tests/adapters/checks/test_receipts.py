@@ -83,7 +83,7 @@ def test_a_report_names_all_that_it_rests_on(tmp_path: Path) -> None:
     async def story() -> None:
         made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
         first = await made.report(made.candidate({"a.py": "1\n"}))
-        assert len(first.rests_on) == 3  # the receipts of candidate, base and canary
+        assert len(first.rests_on) == 4  # the receipts of candidate, base, canary and witnesses
         again = await made.report(made.candidate({"a.py": "2\n"}))
         assert len(set(first.rests_on) & set(again.rests_on)) == 1
 

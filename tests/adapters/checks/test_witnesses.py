@@ -97,7 +97,7 @@ HIDING = """
 def test_a_new_test_that_only_needs_the_name_shows_nothing(tmp_path: Path, test: str) -> None:
     wrong = MUL.replace("a * b", "a + b")
     report = reported(tmp_path, BASE, {"calc.py": wrong, FILE: HEAD + TEST_ADD + test})
-    assert evidence_of(report) == Evidence(level=Level.GUARDED, idle_tests=("test_calc.Calc.test_mul",))
+    assert evidence_of(report) == Evidence(level=Level.UNTESTED, idle_tests=("test_calc.Calc.test_mul",))
 
 
 def test_an_unchanged_test_whose_file_does_not_load_on_the_base_is_no_witness(tmp_path: Path) -> None:

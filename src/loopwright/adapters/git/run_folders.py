@@ -106,8 +106,9 @@ def end(ground: Ground, folder: RunFolder) -> None:
     """What somebody still writes to stays, with its notes: whoever begins the next run removes it."""
     with contextlib.suppress(OSError):
         remove(folder.place.folder)
-        with locked(ground.own / "verify" / "lock"):  # whoever looks for the dead would make its lock anew meanwhile
-            remove(folder.place.notes)
+        if is_folder(folder.place.notes):  # gone, if somebody deleted all that is ours: then nothing is made again
+            with locked(ground.own / "verify" / "lock"):  # who looks for the dead would make its lock again meanwhile
+                remove(folder.place.notes)
         lock_of(ground.root, folder.place.folder).unlink(missing_ok=True)
     os.close(folder.hold)
 
