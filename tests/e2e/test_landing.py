@@ -109,7 +109,7 @@ def test_a_merged_tree_that_fails_is_a_failed_attempt_and_the_target_is_left_alo
 
 
 def test_a_conflict_is_a_failed_attempt_and_the_next_one_begins_at_the_new_tip(tmp_path: Path) -> None:
-    theirs = "def add(*all):\n    return sum(all)\n"
+    theirs = "def add(*all):\n    raise NotImplementedError\n"
     scene = ready(tmp_path, developer=TELLS + WRITES_ADD, reviewer=once(*committed("calc.py", theirs)))
     said = scene.feedback("--merge")
     assert (said["outcome"], said["merged_into"], said["iterations"]) == ("verified", "main", 2)
