@@ -338,7 +338,7 @@ def test_an_edit_of_what_is_blocked_is_heard_before_it_goes_on(tmp_path: Path) -
 
 
 def test_what_is_blocked_stays_so_until_a_person_answers(tmp_path: Path) -> None:
-    sample = Sample.create(tmp_path / "shop", scenario=GOOD + INIT + CANNOT)
+    sample = green(tmp_path / "shop", GOOD + INIT + CANNOT)
     assert sample.loop("queue", "add", "Work Orders").code == 0
     file = under_way(sample)
     sample.loop("resume", "--unattended")
