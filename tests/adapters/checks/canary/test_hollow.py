@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from loopwright.adapters.checks.canary.hollow import hollowed, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import hollowed, names_at, names_in, same_code, touched
 
 BASE = '''
 import abc
@@ -198,3 +198,7 @@ def test_the_same_code_is_told_from_other_words_about_it() -> None:
 
 def test_escapes_the_compiler_dislikes_are_no_warning_of_ours() -> None:
     assert hollowed(b"P = '\\d'\ndef f(): return '\\w'\n", frozenset({"f"}), "a.py") is not None
+
+
+def test_a_function_that_is_still_to_do_is_named_by_its_line() -> None:
+    assert names_at(b"def add(a, b):\n    raise NotImplementedError\n", frozenset({1})) == {"add"}

@@ -133,6 +133,11 @@ def _shapes(text: bytes) -> dict[str, set[str]]:
 
 @lru_cache(maxsize=16)  # a plan asks for the texts of its files, before and after, again and again
 def _functions(text: bytes) -> tuple[_Named, ...]:
+    """Return the functions that do something."""
+    return tuple(each for each in _all_functions(text) if not _is_stub(each.node))
+
+
+def _all_functions(text: bytes) -> tuple[_Named, ...]:
     tree = _parsed(text)
     try:
         return tuple(_within(tree, "")) if tree else ()
@@ -141,7 +146,7 @@ def _functions(text: bytes) -> tuple[_Named, ...]:
 
 
 def _within(node: ast.AST, around: str) -> Iterator[_Named]:
-    """Functions that do something, those inside a function after it."""
+    """Yield the functions, those inside a function after it."""
     if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
         children: Iterator[ast.AST] = iter(node.orelse)
     elif isinstance(node, ast.ClassDef) and any(_name(base) == "Protocol" for base in node.bases):
@@ -152,7 +157,7 @@ def _within(node: ast.AST, around: str) -> Iterator[_Named]:
         inner = around
         if isinstance(child, _Function | ast.ClassDef):
             inner = f"{around}.{child.name}" if around else child.name
-        if isinstance(child, _Function) and not _is_stub(child):
+        if isinstance(child, _Function):
             yield _Named(name=inner, node=child, shape=_shape(child))
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _within(child, inner)
@@ -242,8 +247,8 @@ def _outermost(found: list[_Named]) -> list[_Named]:
 
 
 def names_at(text: bytes, lines: frozenset[int]) -> frozenset[str]:
-    """Return the names of the functions that begin on these lines, decorators included."""
-    return frozenset(each.name for each in _functions(text) if _first_line(each.node) in lines)
+    """Return the names of the functions that begin on these lines, decorators included, also of those still to do."""
+    return frozenset(each.name for each in _all_functions(text) if _first_line(each.node) in lines)
 
 
 def _first_line(node: _Function) -> int:
