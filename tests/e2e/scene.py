@@ -51,8 +51,9 @@ def loop(*args, env=None, prefix=()):
 note("started", f"{{role}} {{run}}")
 """
 
-# A task that names the test: a loop that changes it waits for a person, whatever the checks say without the change.
+# A task that names the test: where a person is asked about changed tests, a loop that changes it waits for the answer.
 NAMES_THE_TEST = "Add add() and mend tests/test_calc.py"
+ASKS = '[trust]\nchanged_tests = "ask"\n'
 PASSES = "report(verdict='pass', summary='fine')\n"
 ADD = "def add(a, b):\n    return a + b\n"
 PUTS_ADD = f"Path('calc.py').write_text({ADD!r})\n"

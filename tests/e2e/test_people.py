@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.events import ChecksReported, GateDecided
-from tests.e2e.scene import ADD, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, Scene, adding, ready
+from tests.e2e.scene import ADD, ASKS, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, Scene, adding, ready
 
 pytestmark = pytest.mark.sampled("trust")
 
@@ -134,7 +134,7 @@ def changes_the_test(text: str) -> str:
 
 
 def test_an_approved_test_is_the_one_that_runs(tmp_path: Path) -> None:
-    scene = ready(tmp_path, developer=changes_the_test(CHANGED) + WRITES_ADD)
+    scene = ready(tmp_path, developer=changes_the_test(CHANGED) + WRITES_ADD, more=ASKS)
     scene.feedback(task=NAMES_THE_TEST, code=4)
     scene.loop("approve", scene.open_gate())
     assert scene.loop(*RESUME).json["outcome"] == "verified"
@@ -148,7 +148,7 @@ def test_a_rejected_change_is_told_to_the_developer(tmp_path: Path) -> None:
         "note('findings', json.dumps([finding['issue'] for finding in context()['findings']]))\n"
         f"Path({TEST!r}).write_text({CHANGED!r} if attempt == 1 else {TEST_ADD!r})\n"
     )
-    scene = ready(tmp_path, developer=restores + WRITES_ADD)
+    scene = ready(tmp_path, developer=restores + WRITES_ADD, more=ASKS)
     scene.feedback(task=NAMES_THE_TEST, code=4)
     scene.loop("reject", scene.open_gate(), "--reason", "keep the test as it is")
     said = scene.loop(*RESUME).json
