@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.events import AgentFailed, ChecksReported, Refused
-from tests.e2e.scene import CHANGES_THE_TEST, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, ready
+from tests.e2e.scene import ASKS, CHANGES_THE_TEST, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, ready
 
 pytestmark = pytest.mark.sampled("trust")
 
@@ -24,6 +24,7 @@ WRONG = writes("calc.py", "def add(a, b):\n    return a - b\n")
 CHEATS = {
     "says it passes": "",
     "edits the test": writes(TEST, TEST_ADD.replace("5", "-1")),
+    "empties the test": writes(TEST, TEST_ADD.replace("self.assertEqual(add(2, 3), 5)", "add(2, 3)")),
     "deletes the test": f"os.unlink({TEST!r})\n",
     "deletes all tests": "import shutil; shutil.rmtree('tests')\n",
     "skips the test": writes(TEST, TEST_ADD.replace("    def", "    @unittest.skip('later')\n    def")),
@@ -61,10 +62,12 @@ def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
-    ["edits the test", *(pytest.param(how, marks=pytest.mark.trust) for how in ("deletes the test", "skips the test"))],
+    ["empties the test", *(pytest.param(how, marks=pytest.mark.trust) for how in ("deletes the test", "skips the test"))],
 )
 def test_right_code_lands_without_what_its_developer_did_to_the_test_who(tmp_path: Path, how: str) -> None:
     scene = ready(tmp_path, developer=CHEATS[how] + WRITES_ADD)
+    scene.repo.write("tests/test_other.py", TEST_ADD.replace("Adding", "Other"))
+    scene.repo.commit("Another test")
     said = scene.feedback("--merge")
     assert (said["outcome"], said["merged_into"]) == ("verified", "main")
     (gate,) = [each for each in scene.loop("gates", "--json").json["gates"] if each["status"] == "pending"]
@@ -77,7 +80,7 @@ def test_right_code_lands_without_what_its_developer_did_to_the_test_who(tmp_pat
 
 
 def test_where_the_task_names_the_test_the_change_is_waited_for(tmp_path: Path) -> None:
-    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD)
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, more=ASKS)
     said = scene.feedback("--merge", task=NAMES_THE_TEST, code=4)
     assert (said["outcome"], said["merged"]) == ("escalated", False)
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
@@ -107,7 +110,7 @@ os.read(ready, 1)
 
 @pytest.mark.slow
 def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
-    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES, more=ASKS)
     said = scene.feedback(task=NAMES_THE_TEST, code=4)
     commands = scene.noted("commands")
     assert len(commands) == 9
