@@ -23,12 +23,12 @@ from tests.repository import Repository
 pytestmark = pytest.mark.sampled("kills")
 
 RUNS = ["implement-1.1", "review-1.1"]  # of agents, however often it is killed
-CHECK_RUNS = 5  # preflight, judging run, landing run, canary, and what an approval of the rest would let go
-HELD_RUNS, HELD_APPENDS = 3, 4  # of what lands after the end: judging run, landing run and canary once more
+CHECK_RUNS = 10  # preflight, judging and landing runs, canary, and the trials of altered tests and of witnesses
+HELD_RUNS, HELD_APPENDS = 7, 4  # of what lands after the end: the runs that judge it, once more
 CHECKS_APPENDED = 2  # which of them tells what came of the checks
-CHANGED = TEST_ADD.replace("2, 3), 5", "3, 2), 5")
+CHANGED = TEST_ADD.replace("self.assertEqual(add(2, 3), 5)", "add(2, 3)")  # weakened
 MORE = TEST_ADD.replace("Adding", "More").replace("2, 3), 5", "0, 0), 0")
-CALC = "def add(a, b):\n    return sum((a, b))\n"
+STARTS = "def add(a, b):\n    return a + b if a else None\n"
 AGENT = f"""#!{sys.executable} -IS
 import json, os
 from pathlib import Path
@@ -37,7 +37,7 @@ with open(Path(os.environ["NOTES"]) / "started", "ab", buffering=0) as file:
     file.write((os.environ["LOOP_ID"] + " " + run + "\\n").encode())
 result = {{"status": "done", "summary": "done", "usage": {{"usd": {kills.PRICE}, "input_tokens": 10}}}}
 if os.environ["LOOP_ROLE"] == "developer":
-    Path("calc.py").write_text({CALC!r})
+    Path("calc.py").write_text({ADD!r})
     Path("tests/test_more.py").write_text({MORE!r})
     Path("tests/test_calc.py").write_text({CHANGED!r})
 else:
@@ -53,7 +53,7 @@ def held_back(folder: Path) -> Scene:
     """Right at once, with a new test and a change to an old one that nothing needs."""
     scene = Scene(Repository.create(folder / "repo"), folder / "notes")
     scene.notes.mkdir()
-    scene.repo.write("calc.py", ADD)
+    scene.repo.write("calc.py", STARTS)
     scene.repo.write("tests/__init__.py", "")
     scene.repo.write("tests/test_calc.py", TEST_ADD)
     scene.repo.write(".gitignore", "__pycache__/\n")
