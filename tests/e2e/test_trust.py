@@ -253,7 +253,7 @@ RENAMES = writes("calc.py", ADDS.replace("add", "plus")) + writes(TEST, RENAMED)
 def test_a_refactor_that_must_change_a_test_is_told_and_then_reaches_a_person(tmp_path: Path) -> None:
     hears = "note('told', json.dumps([each['issue'] for each in context()['failures']]))\n"
     scene = UNITTEST.scene(tmp_path, hears + RENAMES, **{TEST: QUALIFIED})
-    said = scene.feedback("--merge", task="Call it plus", code=4)
+    said = scene.feedback("--merge", "--keeps-behaviour", task="Call it plus", code=4)
     first, second = (json.loads(line) for line in scene.noted("told"))
     assert (first, TEST in " ".join(second)) == ([], True)
     (gate,) = [each for each in scene.loop("gates", "--json").json["gates"] if each["status"] == "pending"]
@@ -270,7 +270,7 @@ def test_a_refactor_that_must_change_a_test_is_told_and_then_reaches_a_person(tm
 @pytest.mark.slow
 def test_a_word_beforehand_lets_the_same_refactor_land_at_once(tmp_path: Path) -> None:
     scene = UNITTEST.scene(tmp_path, RENAMES, **{TEST: QUALIFIED})
-    said = scene.feedback("--merge", "--allow", "tests/**", task="Call it plus")
+    said = scene.feedback("--merge", "--keeps-behaviour", "--allow", "tests/**", task="Call it plus")
     assert (said["outcome"], said["iterations"], said["held_back"]) == ("verified", 1, [])
     assert scene.file_at("main", TEST) == RENAMED.rstrip()
 
