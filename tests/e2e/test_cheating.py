@@ -62,7 +62,10 @@ def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",
-    ["empties the test", *(pytest.param(how, marks=pytest.mark.trust) for how in ("deletes the test", "skips the test"))],
+    [
+        "empties the test",
+        *(pytest.param(how, marks=pytest.mark.trust) for how in ("deletes the test", "skips the test")),
+    ],
 )
 def test_right_code_lands_without_what_its_developer_did_to_the_test_who(tmp_path: Path, how: str) -> None:
     scene = ready(tmp_path, developer=CHEATS[how] + WRITES_ADD)

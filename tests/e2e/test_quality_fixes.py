@@ -27,11 +27,24 @@ from tests.e2e.reviewing import (
     reviewed,
     seen,
 )
+from tests.e2e.scene import CHECK
 
 pytestmark = pytest.mark.sampled("kills")
 
 Steps = list[dict[str, Any]]
 TEST = "tests/test_calc.py"
+TWO_TESTS = """\
+import unittest
+from src import calc, helper
+
+class Calculating(unittest.TestCase):
+    def test_one(self):
+        self.assertGreater(helper.x, 0)
+
+    def test_two(self):
+        self.assertTrue(calc)
+"""
+ONE_TEST = TWO_TESTS.partition("\n    def test_two")[0]
 FAULT = {"severity": "critical", "rule": "S2", "issue": "wrong", "evidence": "seen", "guidance": "mend it"}
 
 TRIES = "with Path(context()['artifacts'][0]).open('a') as file:\n    file.write(f'tried {attempt}\\n')\nreport()\n"
@@ -41,10 +54,12 @@ TRIES = "with Path(context()['artifacts'][0]).open('a') as file:\n    file.write
 
 
 def test_of_a_fix_only_the_artifact_and_the_files_its_findings_name_are_taken(tmp_path: Path) -> None:
-    names = [CODE, "src/helper.py", "src/other.py", TEST]
+    names = [CODE, "src/helper.py", "src/other.py"]
     bugs = f"{BAD}# BUG critical src/helper.py S3 wrong too\n# BUG critical {TEST} S4 a weak test\n"
-    everywhere = FIXES + f"for name in ({names[1:]} + ['new.txt']):\n    Path(name).write_text('changed')\nreport()\n"
-    scene = reviewed(tmp_path, dict.fromkeys(names, "x = 1\n") | {CODE: bugs}, creator=everywhere)
+    everywhere = FIXES + f"for name in ({names[1:]} + ['new.txt']):\n    Path(name).write_text('x = 2')\n"
+    weakens = f"Path({TEST!r}).write_text({ONE_TEST!r})\nreport()\n"
+    files = dict.fromkeys(names, "x = 1\n") | {CODE: bugs, TEST: TWO_TESTS, "tests/__init__.py": ""}
+    scene = reviewed(tmp_path, files, creator=everywhere + weakens, more=CHECK)
     done = review(scene, CODE)
     changed = scene.repo.git("diff", "--name-only", "main", done.outcome.commit).splitlines()
     assert changed == [CODE, "src/helper.py"]
@@ -54,9 +69,9 @@ def test_of_a_fix_only_the_artifact_and_the_files_its_findings_name_are_taken(tm
         "not taken from the last fix: src/other.py, which no finding names",
     ]
     (kept,) = evidence(scene, done.loop)
-    assert [scene.file_at(kept, name) for name in ("new.txt", "src/other.py")] == ["changed"] * 2
-    # A test of the base is a person's to change, whoever found it weak; until then that is not resolved.
-    assert scene.file_at(f"{done.outcome.branch}-held", TEST) == "changed"
+    assert [scene.file_at(kept, name) for name in ("new.txt", "src/other.py")] == ["x = 2"] * 2
+    # A test of the base is a person's to take away, whoever found it weak; until then that is not resolved.
+    assert scene.file_at(f"{done.outcome.branch}-held", TEST) == ONE_TEST.rstrip()
     assert {issue: gone for _, _, issue, gone in on_file(scene, story_id(CODE))} == {
         "two things in one": True,
         "wrong too": True,
