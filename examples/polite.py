@@ -1,7 +1,8 @@
 """A feedback loop with two plain functions as agents, in a repository made on the spot.
 
 Run it with `python examples/polite.py`. The developer's first try is impolite, so the reviewer
-sends it back; the second one passes the review and the checks.
+sends it back; the second one passes the review and the checks. The test that comes with it fails
+without the change, so it shows that the task is done.
 """
 
 from __future__ import annotations
@@ -22,11 +23,17 @@ class Greeting(unittest.TestCase):
     def test_names_the_person(self):
         self.assertIn("Ann", greet("Ann"))
 """
+POLITE = """
+    def test_is_polite(self):
+        self.assertTrue(greet("Ann").startswith("Dear "))
+"""
 
 
 def developer(context: dict[str, Any]) -> dict[str, Any]:
     word = "oi " if context["attempt"] == 1 else "Dear "
-    (Path(context["workspace"]) / "greeting.py").write_text(CODE.format(word))
+    workspace = Path(context["workspace"])
+    (workspace / "greeting.py").write_text(CODE.format(word))
+    (workspace / "test_greeting.py").write_text(TEST + POLITE)
     return {"status": "done", "summary": f"greets with {word.strip()!r}"}
 
 

@@ -1,7 +1,7 @@
 """A workflow with plain functions as agents: one request, a plan of three tasks, two of them at once.
 
 Run it with `python examples/stories.py`. The planner takes the request apart; each task is made in a workspace of its
-own and lands together with what has landed before.
+own, with a test that fails without it, and lands together with what has landed before.
 """
 
 from __future__ import annotations
@@ -43,9 +43,20 @@ CODE = {
 }
 
 
+SAYS = {"hero": "Ann", "place": "the harbour", "tale": "Ann went to the harbour"}
+SHOWS = """import unittest
+from story.{name} import {name}
+
+class {title}(unittest.TestCase):
+    def test_{name}(self):
+        self.assertEqual({name}(), "{says}")
+"""
+
+
 def task(number: int, name: str, *after: str) -> dict[str, Any]:
     file = f"story/{name}.py"
-    told = {"id": f"T-{number:03}", "subject": f"Write {file}", "verify": ["test", "-s", file], "files": [file]}
+    files = [file, f"test_{name}.py"]
+    told = {"id": f"T-{number:03}", "subject": f"Write {file}", "verify": ["test", "-s", file], "files": files}
     return {**told, "blockedBy": [*after]}
 
 
@@ -58,7 +69,9 @@ def planner(_context: dict[str, Any]) -> dict[str, Any]:
 
 def developer(context: dict[str, Any]) -> dict[str, Any]:
     file = Path(context["task"].splitlines()[0].split()[-1])  # "T-001: Write story/hero.py"
+    test = SHOWS.format(name=file.stem, title=file.stem.title(), says=SAYS[file.stem])
     (Path(context["workspace"]) / file).write_text(CODE[file.stem])
+    (Path(context["workspace"]) / f"test_{file.stem}.py").write_text(test)
     return {"status": "done", "summary": f"wrote {file}"}
 
 
@@ -79,7 +92,7 @@ def sample_repository(folder: Path) -> Path:
 def main() -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         outcome = run(
-            Workflow(request=REQUEST, shape="tool", protected=("test_*.py",)),
+            Workflow(request=REQUEST, shape="tool", protected=("test_story.py",)),
             agents={"planner": planner, "developer": developer, "reviewer": reviewer},
             checks=[Check("test", [sys.executable, "-m", "unittest", "-q"])],
             root=sample_repository(Path(folder)),
