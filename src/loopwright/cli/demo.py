@@ -48,9 +48,9 @@ What you saw
   Iteration 2  The agent bent a test until it agreed with its code, and fooled the reviewer. Loopwright ran the
                tests as they were before any agent came, on a clean checkout, and the bent one failed. The agent was
                told so; had it insisted, a person would have been asked about exactly that change (a gate).
-  Iteration 3  The agent restored the test (so the gate closed) and fixed the code. Review and tests passed. Then
-               Loopwright broke the new code on purpose to see whether the tests look at it: they noticed. What was
-               verified is the very tree that was merged into {branch}.
+  Iteration 3  The agent restored the test and fixed the code. Review and tests passed. Then Loopwright broke the new
+               code on purpose to see whether the tests look at it: they noticed. They failed before the change, so
+               they show it. What was verified is the very tree that was merged into {branch}.
 
 What is on {branch} now
 {log}
@@ -58,8 +58,8 @@ What is on {branch} now
 Look around{program}
   cd {folder}
   loop log            every event, one line each       loop receipts       what was verified, on which tree
-  loop gates --all    the gate that was opened         loop explain        counters, rules, findings
-  git show            the verified change              git log --all       every attempt is kept
+  git show            the verified change              loop explain        counters, rules, findings
+  git log --all       every attempt is kept
   less {pad}
 
 In a repository of your own: loop setup, loop doctor, then loop feedback "TASK".
