@@ -73,6 +73,8 @@ def test_what_the_landed_part_did_without_is_told_while_the_rest_waits(tmp_path:
     mended = fixes("docs/b.md").replace("edits = [", 'edits = [{ path = "tests/test_b.py", content = "x = 2\\n" }, ', 1)
     files = (*FILES[1:], "tests/test_b.py")
     sample = reviewable(tmp_path / "repo", found, *STEPS[1:4], mended, fixes("docs/c.md"), files=files)
+    sample.repo.write("loop.toml", CONFIG + '[trust]\nchanged_tests = "ask"\n')
+    sample.repo.commit("Ask about every altered test")
     done = sample.loop("review", "docs", "--batch", "--json")
     (held,) = done.data["held_back"]
     assert (done.code, held["path"], held["how"]) == (4, "tests/test_b.py", "changed")

@@ -116,7 +116,8 @@ def test_without_any_role_of_its_own_the_request_is_one_task(tmp_path: Path) -> 
 def test_tests_may_be_changed_where_it_was_allowed_beforehand(tmp_path: Path) -> None:
     touches = FIRST.replace("edits = [", 'edits = [{ path = "test_a.py", content = "x = 2" }, ')
     made = sample(tmp_path, TWO_TASKS + touches + SECOND + CONTENT)
-    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + 'tests = ["test_*.py"]\n')
+    asks = 'tests = ["test_*.py"]\n[trust]\nchanged_tests = "ask"\n'
+    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + asks)
     made.repo.write("test_a.py", "x = 1")
     made.repo.commit("A test")
     held = started(made)

@@ -41,6 +41,7 @@ class Alterations:
     by_file: _ByFile = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
     weakened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids by the file that only a person lets in
     lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids that are gone or skipped, by file
+    unread: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
 
     @property
     def altered(self) -> frozenset[str]:
@@ -49,7 +50,7 @@ class Alterations:
     def asked_about(self) -> Alterations:
         """The same, where a person looks at every file with an altered test."""
         every = {path: tuple(sorted(tests)) for path, tests in self.by_file.items() if tests}
-        return replace(self, weakened={**every, **self.weakened})
+        return replace(self, weakened={**dict.fromkeys(self.unread, ()), **every, **self.weakened})
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -134,6 +135,7 @@ class AlteredTests:
             by_file=dict(altered),
             weakened={path: tuple(sorted(ids)) for path, ids in weakened.items() if ids},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
+            unread=() if any(before.values()) else changed,
         )
 
     async def _texts(self, tree: Tree, paths: tuple[str, ...]) -> Mapping[str, str]:
