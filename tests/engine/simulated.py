@@ -151,7 +151,7 @@ class SimulatedWorkspace:
 
     async def combine(self, wanted: Combining) -> Combination:
         """Both sides changed one file, and not alike: a conflict."""
-        repo, base, step = self.repo, wanted.base, wanted.step
+        repo, base, step = self.repo, wanted.base, f"{wanted.step} {wanted.label}"
         if step not in repo.steps:
             files, left = dict(repo.files(base)), list[Conflict]()
             for start, commit in wanted.deltas:
@@ -163,6 +163,9 @@ class SimulatedWorkspace:
                         continue
                 files = {path: words for path, words in files.items() if path not in paths}
                 files |= {path: after[path] for path in paths if path in after}
+            for commit, path in wanted.keep:
+                files.pop(path, None)
+                files |= {each: words for each, words in repo.files(commit).items() if each == path}
             made = base if files == repo.files(base) else repo.commit(repo.stored(files), base)
             if made != base:
                 repo.keep(f"{wanted.loop}/{wanted.label}", made)

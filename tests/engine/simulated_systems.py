@@ -285,7 +285,7 @@ class Farm:
                 trust=Trust(in_force=True, new_ground=True),
                 earlier=None
                 if int(system.id[4:]) % self.whole == 0
-                else Earlier(stage=Stage.VALIDATE, done=(system.name,)),
+                else Earlier(stage=Stage.VERIFY, done=(system.name,)),
             )
         )
         first = NewEvent(kind="Created", data=encode(Created(kind="lifecycle", params=params, by="tests")))
