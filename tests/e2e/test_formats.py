@@ -19,7 +19,7 @@ from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update
 from tests.e2e.kills import killable
-from tests.e2e.scene import CHANGES_THE_TEST, NAMES_THE_TEST, WRITES_ADD, Scene, ready
+from tests.e2e.scene import ASKS, CHANGES_THE_TEST, NAMES_THE_TEST, WRITES_ADD, Scene, ready
 from tests.test_schemas import mistakes
 
 
@@ -65,7 +65,7 @@ def test_the_files_of_a_run_fit_their_schemas_at_every_step(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_what_the_commands_answer_fits_their_schemas(tmp_path: Path) -> None:
-    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD)
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, more=ASKS)
 
     def fits(schema: str, *words: str, code: int = 0) -> None:
         said = scene.loop(*words, "--json", code=code)

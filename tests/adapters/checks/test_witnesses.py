@@ -119,3 +119,12 @@ def test_new_tests_that_assert_nothing_leave_the_change_untested(tmp_path: Path)
     assert report.canary is not None
     assert report.evidence is not None
     assert (report.canary.said, report.evidence.level) == ("untested-change", Level.UNTESTED)
+
+
+def test_a_test_in_a_file_that_a_person_let_change_shows_the_change(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    commit = made.candidate({"calc.py": MUL, FILE: HEAD + TEST_ADD + TEST_MUL})
+    trust = Trust(base=made.base, in_force=True, allow=("tests/**",))
+    found = evidence_of(asyncio.run(made.report(commit, trust=trust)))
+    assert [each.id for each in found.witnesses] == ["test_calc.Calc.test_mul"]
+    assert found.altered_tests == ()

@@ -130,13 +130,20 @@ class AlteredTests:
                 altered[path] |= each
             for path, noticed_less in (await self._weakened(spec, tried)).items():
                 weakened[path] |= noticed_less
+        named = any(before.values())
+        # What a check does not name cannot be compared; a file that is gone is gone all the same.
+        removed = {} if named else {path: () for path in changed if path in self._removed()}
         return Alterations(
             tests=tuple(dict.fromkeys(_with_weakened(tests, weakened.values()))),
             by_file=dict(altered),
-            weakened={path: tuple(sorted(ids)) for path, ids in weakened.items() if ids},
+            weakened={**removed, **{path: tuple(sorted(ids)) for path, ids in weakened.items() if ids}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
-            unread=() if any(before.values()) else changed,
+            unread=() if named else changed,
         )
+
+    def _removed(self) -> frozenset[str]:
+        made = self.desk.seen.made
+        return frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
 
     async def _texts(self, tree: Tree, paths: tuple[str, ...]) -> Mapping[str, str]:
         python = tuple(path for path in paths if path.endswith(".py"))

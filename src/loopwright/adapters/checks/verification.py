@@ -180,7 +180,7 @@ class Verification:
         """Compare the tests that differ with those of the base; a person's word covers the files that it names."""
         runs = TrialRuns(desk=self.desk, specs=self.specs)
         before = await self._outcomes(await self._where_it_began(ran))
-        found = await AlteredTests(runs=runs).examine(before, await self._outcomes(ran.landing))
+        found = await AlteredTests(runs=runs).examine(before, await self._outcomes(ran.landing or ran.judging))
         found = found.asked_about() if self.asks_about_tests else found
         return found.without(self._let_in())
 
@@ -190,10 +190,13 @@ class Verification:
         return frozenset(each.change.path for each in self.desk.seen.made if each.allowed or each.change in approved)
 
     async def _where_it_began(self, ran: Runs) -> tuple[CheckResult, ...]:
-        """Return a run of the tests that were there when the work began, on the candidate's product."""
+        """Return a run of the tests that were there when the work began.
+
+        The base's own run, and not the judging one: that has the tests that a person let in.
+        """
         seen = self.desk.seen
         if seen.start == seen.base:
-            return ran.judging
+            return await self.desk.results(self.specs, seen.base) if count_tests(ran.all) else ran.judging
         if seen.earlier is None:  # no test was changed since
             return ran.landing or ran.judging
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
@@ -342,17 +345,17 @@ class Verification:
 
     async def _candidates(self, ran: Runs, altered: Alterations) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
-        now = await self._outcomes(ran.landing or ran.judging)
+        judging, landing = await self._outcomes(ran.judging), await self._outcomes(ran.landing)
         counting = count_tests(ran.all)
         red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base)) if counting else {}
         return {
             name: candidates_of(
                 dict(before.get(name, ())),
-                dict((*before.get(name, ()), *outcomes)),
+                dict((*judging.get(name, ()), *landing.get(name, ()))),
                 altered.altered,
                 frozenset(test for test, how in red.get(name, ()) if how == "failed"),
             )
-            for name, outcomes in now.items()
+            for name in dict.fromkeys((*judging, *landing))
         }
 
 
