@@ -197,8 +197,10 @@ class Verification:
         seen = self.desk.seen
         if seen.start == seen.base:
             return await self.desk.results(self.specs, seen.base) if count_tests(ran.all) else ran.judging
-        if seen.earlier is None:  # no test was changed since
+        if not any(each.kind is FileClass.TEST for each in seen.made):
             return ran.landing or ran.judging
+        if seen.earlier is None:
+            return ran.judging
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
         return await self.desk.results(apart, seen.earlier, ran.drops)
 

@@ -206,9 +206,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     asks = state.plan.trust.asks_witness and about in ("", "code")
     policy = ShowPolicy(asks=asks, merges=state.plan.merge and bool(state.plan.target))
     state, said = weighed(before, event, before.commit, words, policy=policy)
-    # The parent of a part grants its attempts one by one, and grants another for this.
-    is_asked = state.plan.lands and isinstance(said, Failed) and asks_for_witness(said.faults)
-    may_be_last = event.claim is not None or is_asked
+    may_be_last = event.claim is not None or (isinstance(said, Failed) and asks_for_witness(said.faults))
     if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
         state, said = weighed(before, event, before.commit, words, is_last=True, policy=policy)
     if isinstance(said, Failed):

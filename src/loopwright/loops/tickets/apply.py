@@ -145,8 +145,7 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
         state = replace(state, ticket=replace(state.ticket, files=()))
         return _unchanged(state, checked=heard_checks(state, event, ()))
     if state.plan.trust.in_force:
-        # The parent of a part grants its tickets one by one: another one may bring a test that shows the change.
-        is_last = state.ticket.number >= state.allowance and (state.plan.lands or event.claim is not None)
+        is_last = state.ticket.number >= state.allowance
         state, said = weighed(state, event, state.commit, words, is_last=is_last, policy=_show_policy(state))
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))

@@ -19,7 +19,7 @@ from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import Trial
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, asks_for_witness, rejection, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.limits import reasons
@@ -112,9 +112,6 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     if _did_nothing(outcome) and task.origin == "plan" and task.plan.verify and not task.is_red:
         state = with_task(state, index, replace(task, standing=TaskStanding.IDLE))
         return advanced(replace(state, idle=(*state.idle, index)))
-    if asks_for_witness(outcome.findings):  # its tests pass: it is not stuck
-        state = with_task(state, index, replace(task, failures=outcome.findings))
-        return advanced(made_ready(state, index))
     if task.over:
         task = replace(task, before=task.before + 1)
     state = with_task(state, index, task)
