@@ -1,0 +1,50 @@
+"""What the feedback loop makes of a change that no test shows."""
+
+from dataclasses import replace
+
+from loopwright.kernel.actions import Integrate, RunAgent
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Evidence, Level
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.gates import UNSHOWN
+from loopwright.kernel.model import Tree
+from loopwright.kernel.trust import Trust
+from loopwright.loops.course import Station
+from loopwright.loops.feedback.closing import sentence
+from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.feedback.state import FeedbackState
+from tests.loops import feedback as f
+
+GUARDED = replace(f.GREEN, lands=Tree("t"), evidence=Evidence(level=Level.GUARDED, idle_tests=("t::idle",)))
+
+
+def played(*reports: ChecksReported, merge: bool = False) -> FeedbackState:
+    params = replace(f.params(), trust=Trust(in_force=True), merge=merge, target="refs/heads/main")
+    state = f.play(FEEDBACK.start(params), f.GREEN)
+    for number, report in enumerate(reports, start=1):
+        saved = replace(f.saved(f"c{number}"), tree=Tree(f"c{number}"))
+        state = f.play(state, f.DONE, saved, f.passes(), report)
+    return state
+
+
+def test_the_maker_is_asked_once_for_a_test_and_no_failure_is_counted() -> None:
+    state = played(GUARDED)
+    assert [each.rule for each in state.past[-1].failures] == ["no-witness"]
+    assert "t::idle" in state.past[-1].failures[0].issue
+    assert (state.test_failures, f.wanted(state, RunAgent).role) == (0, "developer")
+    assert sentence(state.past[-1]).endswith("tests passed, but none fails without the change")
+
+
+def test_the_second_time_a_branch_of_its_own_is_left_as_it_is() -> None:
+    assert f.wanted(played(GUARDED, GUARDED), Integrate).target == ""
+
+
+def test_the_second_time_a_merge_waits_for_a_person() -> None:
+    state = played(GUARDED, replace(GUARDED, evidence=Evidence(level=Level.GUARDED)), merge=True)
+    assert (state.course.station, [each.gate for each in state.course.open_gates]) == (Station.GATE, [UNSHOWN])
+
+
+def test_a_test_of_what_landed_before_is_not_noted_as_the_candidates() -> None:
+    red = f.red(f.FAILURE)
+    report = replace(red, landing=red.results, findings=(engine_finding("needs-its-own-tests", "alone it fails"),))
+    assert played(report).course.red_tests == ()
