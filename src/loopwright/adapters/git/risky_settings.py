@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.git.program import Git, path_of, readable
+from loopwright.adapters.git.person_config import ConfigEntry, read_config
+from loopwright.adapters.git.program import Git
 from loopwright.errors import Forbidden
 from loopwright.kernel.visible import visible
 
@@ -40,21 +41,19 @@ class RiskySettings:
     _looked: Looked
 
     @classmethod
-    def taken(cls, git: Git, common: Path, env: Mapping[str, str]) -> RiskySettings:
+    def taken(cls, git: Git, common: Path, env: Mapping[str, str], config: tuple[ConfigEntry, ...]) -> RiskySettings:
         home, hooks = env.get("HOME", ""), common / "hooks"
         settings = env.get("XDG_CONFIG_HOME") or f"{home}/.config"
         usual = [common / "config", common / "config.worktree", Path(home, ".gitconfig"), Path(settings, "git/config")]
-        origins = git.run("config", "--list", "--show-origin", "--name-only", "-z").split(b"\0")[::2]
-        named = [git.cwd / path_of(origin)[5:] for origin in origins if origin.startswith(b"file:")]
-        files = tuple(dict.fromkeys([*usual, *named]))
-        return cls(git, files, hooks, _risky(git, hooks), _stats((*files, hooks)))
+        files = tuple(dict.fromkeys([*usual, *(entry.file for entry in config if entry.file)]))
+        return cls(git, files, hooks, _risky(config, hooks), _stats((*files, hooks)))
 
     def refuse_changed(self) -> None:
         """Raises `Forbidden` with the key that somebody changed meanwhile."""
         looked = _stats((*self.files, self.hooks))
         if looked == self._looked:
             return
-        now = _risky(self.git, self.hooks)
+        now = _risky(read_config(self.git), self.hooks)
         for key in sorted(self._known.keys() | now.keys()):
             if self._known.get(key) != now.get(key):
                 raise _changed(visible(key), self.hooks)
@@ -72,12 +71,12 @@ def _changed(key: str, hooks: Path) -> Forbidden:
     )
 
 
-def _risky(git: Git, hooks: Path) -> dict[str, str]:
+def _risky(config: tuple[ConfigEntry, ...], hooks: Path) -> dict[str, str]:
     found: dict[str, str] = {}
-    for entry in git.run("config", "--list", "-z").split(b"\0"):
-        key, _, value = readable(entry).partition("\n")
-        if _RISKY.fullmatch(key.lower()):
-            found[key] = hashlib.sha256(f"{found.get(key, '')}\0{value}".encode()).hexdigest()
+    for entry in config:
+        if _RISKY.fullmatch(entry.key.lower()):
+            values = f"{found.get(entry.key, '')}\0{entry.value}"
+            found[entry.key] = hashlib.sha256(values.encode()).hexdigest()
     return found | {f"{_HOOK}{name}": stood for name, stood in _hooks(hooks)}
 
 

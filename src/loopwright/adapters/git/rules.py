@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.adapters.git.person_config import ConfigEntry, read_config
 from loopwright.adapters.git.program import Git, name_of, path_of, readable
 from loopwright.kernel.codec import decode
 from loopwright.kernel.model import NO_COMMIT, Commit
@@ -73,9 +74,8 @@ def began_with(base: Commit, rules: str) -> Pinned:
     return Pinned(base, decode(PersonsRules, rules) if rules else None)
 
 
-def persons_rules(person: Git, common: Path) -> PersonsRules:
-    entries = (readable(entry).partition("\n") for entry in person.run("config", "-z", "--list").split(b"\0") if entry)
-    everything = {key: value for key, _, value in entries}
+def persons_rules(person: Git, common: Path, config: tuple[ConfigEntry, ...] | None = None) -> PersonsRules:
+    everything = {entry.key: entry.value for entry in (read_config(person) if config is None else config)}
     found = {key: value for key, value in everything.items() if CONVERSION.fullmatch(key)}
     files = (SYSTEM_FILE, _own_file(person, named="core.attributesfile" in everything))
     return PersonsRules(

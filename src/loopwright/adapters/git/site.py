@@ -18,7 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.git.folders import locked, own_folder, put, real_folder, remove
-from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
+from loopwright.adapters.git.person_config import read_config
+from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git
 from loopwright.adapters.git.risky_settings import RiskySettings
 from loopwright.adapters.git.rules import (
     FilterPlace,
@@ -252,7 +253,8 @@ def survey(root: Path, env: Mapping[str, str], pinned: Pinned) -> Ground:
     if len(answer) != len(asked) - 1:
         raise VcsFailed("git rev-parse", f"{root}: the path of the repository cannot be used")
     object_format, common, git_dir, objects = answer
-    config = _configuration(person)
+    entries = read_config(person)
+    config = {entry.key.lower(): entry.value for entry in entries}
     author = (config.get("user.name", OUR_NAME), config.get("user.email", OUR_EMAIL))
     isolated = isolated_git(env, root).having(GIT_AUTHOR_NAME=author[0], GIT_AUTHOR_EMAIL=author[1])
     own = root / ".loop" / "git"
@@ -269,15 +271,9 @@ def survey(root: Path, env: Mapping[str, str], pinned: Pinned) -> Ground:
         refs=isolated.having(GIT_DIR=common),
         person=person,
         base=pinned.base or Commit(person.line("rev-parse", "--verify", "HEAD")),
-        rules=persons_rules(person, Path(common)) if pinned.rules is None else pinned.rules,
-        risky=RiskySettings.taken(person, Path(common), env),
+        rules=persons_rules(person, Path(common), entries) if pinned.rules is None else pinned.rules,
+        risky=RiskySettings.taken(person, Path(common), env, entries),
     )
-
-
-def _configuration(person: Git) -> dict[str, str]:
-    """The person's settings; keys in lower case, the last value wins, as in git."""
-    entries = (readable(entry).partition("\n") for entry in person.run("config", "-z", "--list").split(b"\0") if entry)
-    return {key.lower(): value for key, _, value in entries}
 
 
 def _excludes(common: Path, config: Mapping[str, str], env: Mapping[str, str]) -> str:
