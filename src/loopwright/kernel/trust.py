@@ -98,9 +98,7 @@ class Classed:
     shares_version: bool = False  # with what lands: a version was changed alike in both
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
-    left: bytes | None = None  # what stands for it where the base is measured without the tests in it
     spared: bool = False  # product that tests of the base use: never broken on purpose
-    mingled: bool = False  # allowed, and in a run with others that need it, or that it cannot be taken from
 
     @property
     def is_judged(self) -> bool:

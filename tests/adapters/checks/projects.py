@@ -113,7 +113,7 @@ class PlainCheckouts:
         *,
         taken_from: Commit | Tree,
         paths: frozenset[str],
-        texts: Mapping[str, bytes] = NO_TEXTS,
+        texts: Mapping[str, bytes | None] = NO_TEXTS,
     ) -> Tree:
         real = VerificationCheckouts(self.repository.path, env=os.environ)
         return await real.compose(onto, taken_from=taken_from, paths=paths, texts=texts)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.drops import Drops, Whereabouts, of_the_rest
+from loopwright.adapters.checks.drops import Drops, Whereabouts
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.judgement import Standard
 from tests.adapters.checks.classes.held import BASE, Files, Held
@@ -79,35 +79,11 @@ def test_a_word_that_may_be_meant_for_another_file_is_none(allow: tuple[str, ...
 
 
 @pytest.mark.parametrize(
-    ("ids", "tests", "rest", "rest_tests", "left", "left_tests"),
-    [
-        (("adds", "more"), 2, ("more",), 1, ("more",), 1),
-        (("adds", "adds"), 2, ("adds",), 1, ("adds",), 1),  # of two files with a test of that name
-        (("adds", "tests/test_a.py::x"), 2, (), 0, ("tests/test_a.py::x",), 1),  # what names its file is wanted by that
-        ((), 5, (), 3, (), 3),
-        ((), 3, (), 5, (), 3),
-        ((), 5, (), 0, (), 0),
-        (("adds",), 3, ("adds",), 2, ("adds",), 2),  # two more without ids, and one
-        (("adds", "more"), 2, (), 2, ("adds", "more"), 2),  # its list is not whole: nothing is known
-        ((), 2, ("adds", "more"), 2, (), 2),
-    ],
-)
-def test_what_the_base_has_only_in_files_that_may_change_is_no_measure(
-    ids: tuple[str, ...], tests: int, rest: tuple[str, ...], rest_tests: int, left: tuple[str, ...], left_tests: int
-) -> None:
-    files_of = Whereabouts(frozenset(BOTH), frozenset({""})).of(passed(*ids))
-    measure = of_the_rest(Standard(tests=tests, ids=passed(*ids)), passed(*rest), rest_tests, files_of)
-    assert (measure.ids, measure.tests) == (passed(*left), left_tests)
-
-
-@pytest.mark.parametrize(
     ("wanted", "is_none"),
     [
         (Standard(tests=1, ids=passed("a"), may_drop=frozenset("a")), True),
         (Standard(tests=2, ids=passed("a", "b"), may_drop=frozenset("a")), False),
         (Standard(tests=2, ids=passed("a"), may_drop=frozenset("a")), False),  # one more without an id
-        (Standard(tests=0, is_of_rest=True), True),
-        (Standard(tests=1, is_of_rest=True), False),
         (Standard(tests=0), False),  # nobody let go anything
     ],
 )

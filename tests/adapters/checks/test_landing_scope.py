@@ -25,8 +25,7 @@ def candidate(*classed: Classed, held: tuple[Classed, ...] = ()) -> Candidate:
     tree = Tree("t")
     return Candidate(
         base=tree,
-        rest=tree,
-        remains=tree,
+        measure=tree,
         judging=tree,
         landing=tree,
         whole=tree,

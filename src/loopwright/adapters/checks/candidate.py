@@ -16,13 +16,11 @@ from loopwright.kernel.trust import Classed, FileClass, Trust
 class Candidate:
     """`judging` has nothing an agent wrote but the product; `landing` is what would land; `whole` is all of it.
 
-    `rest` is the base without the tests that a person let change: nothing an agent wrote is in it. `remains` is what
-    judges, without them and with what others need of them as the base has it; None where nobody can take them out.
+    `measure` is what the runs are compared with: the base, or what the base has without tests that a person let change.
     """
 
     base: Tree
-    rest: Tree
-    remains: Tree | None
+    measure: Tree
     judging: Tree
     landing: Tree
     whole: Tree
@@ -52,8 +50,9 @@ class Candidate:
         return _paths(altered) - _paths(self.held)
 
     @property
-    def mingled(self) -> tuple[str, ...]:
-        return tuple(sorted(_paths(each for each in self.classed if each.mingled)))
+    def allowed_tests(self) -> frozenset[str]:
+        """Files of tests that a person let change beforehand, and that the candidate changes or removes."""
+        return _paths(each for each in self.classed if each.allowed and each.kind is FileClass.TEST)
 
     @property
     def changed(self) -> frozenset[str]:
@@ -86,7 +85,7 @@ class Candidate:
         """
         if self.landing == self.base:
             return True
-        return self.judging == self.base and self.holds_more_than_tests(is_test)
+        return self.judging == self.measure and self.holds_more_than_tests(is_test)
 
     def holds_more_than_tests(self, is_test: Callable[[str], bool]) -> bool:
         return any(not is_altered_test(each) and not is_test(each.change.path) for each in self.held)
@@ -129,11 +128,9 @@ async def composed(
         paths=back | _paths(each for each in held if not each.is_landed),
     )
     base = await source.tree(trust.base)
-    rest, remains = await _without_allowed(classed, commit, base, judging, checkouts)
     return Candidate(
         base=base,
-        rest=rest,
-        remains=remains,
+        measure=base,
         judging=judging,
         landing=landing,
         whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),
@@ -146,19 +143,14 @@ async def composed(
     )
 
 
-async def _without_allowed(
-    classed: tuple[Classed, ...], commit: Commit, base: Tree, judging: Tree, checkouts: Checkouts
-) -> tuple[Tree, Tree | None]:
-    """Return the base and the judging tree without the tests that a person let change."""
-    let_go = tuple(each for each in classed if each.allowed and is_altered_test(each))
-    removed = _paths(each for each in let_go if each.change.how == "removed")
-    left = _texts((each.change.path, each.left) for each in let_go)
-    mingled = {each.change.path: each.left for each in let_go if each.mingled}
-    known = _texts(mingled.items())
-    rest = await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if removed or left else base
-    if len(known) != len(mingled):
-        return rest, None
-    return rest, await checkouts.compose(judging, taken_from=commit, paths=frozenset(), texts=known)
+async def without_allowed_tests(seen: Candidate, checkouts: Checkouts) -> Candidate:
+    """The candidate, judged and measured by the tests that a person did not let change."""
+    gone = dict.fromkeys(seen.allowed_tests)
+    measure, judging = [
+        await checkouts.compose(tree, taken_from=tree, paths=frozenset(), texts=gone)
+        for tree in (seen.base, seen.judging)
+    ]
+    return replace(seen, measure=measure, judging=judging)
 
 
 def is_altered_test(each: Classed) -> bool:

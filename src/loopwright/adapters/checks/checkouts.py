@@ -11,7 +11,7 @@ from typing import Protocol
 from loopwright.kernel.model import Change, Commit, Tree
 
 IsPlanted = Callable[[str], bool]  # of the path of a file that is not of the tree
-NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
+NO_TEXTS: Mapping[str, bytes | None] = MappingProxyType({})
 
 
 class CleanCheckout(Protocol):
@@ -53,9 +53,12 @@ class Checkouts(Protocol):
         *,
         taken_from: Commit | Tree,
         paths: frozenset[str],
-        texts: Mapping[str, bytes] = NO_TEXTS,
+        texts: Mapping[str, bytes | None] = NO_TEXTS,
     ) -> Tree:
-        """The tree of `onto`, where these paths are as in `taken_from`, and these files hold these texts."""
+        """The tree of `onto`, where these paths are as in `taken_from`, and these files hold these texts.
+
+        None for a text: the file is gone.
+        """
 
 
 class TreeReader(Protocol):

@@ -72,14 +72,13 @@ class Desk:
         self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops, whole: Mapping[str, CheckSettings]
     ) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
+        base = seen.base if tree == seen.base else seen.measure
         return Chain(
             specs=specs,
             run=run,
-            trees=Trees(candidate=tree, base=seen.base, rest=seen.rest, remains=seen.remains),
+            trees=Trees(candidate=tree, base=base),
             candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
-            base=self.bench(specs, seen.base, run.base, seen.paths("added")),
-            rest=self.bench(specs, seen.rest, run.base, seen.paths("added")),
-            remains=self.bench(specs, seen.remains or tree, run.commit, seen.paths("removed")),
+            base=self.bench(specs, base, run.base, seen.paths("added")),
             store=outfit.store,
             book=self.book,
             clock=outfit.clock,
@@ -103,7 +102,7 @@ class Desk:
         self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
     ) -> Bench:
         outfit, run, watch = self.outfit, self.run, self.watch
-        is_base, product = tree == self.seen.base, self.seen.product
+        is_base, product = tree in (self.seen.base, self.seen.measure), self.seen.product
         changed = self.seen.judged_anew if tree == self.seen.judging else self.seen.changed
         return Bench(
             lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from loopwright.adapters.checks.ids import Outcomes, file_of
 from loopwright.adapters.checks.judgement import Standard
@@ -54,7 +54,6 @@ class Drops:
     any: bool = False
     all: bool = False  # those of a person's word may be all there are: a run with other tests follows
     altered: frozenset[str] = frozenset()  # files of tests that differ: what is gone from them is examined apart
-    mingled: tuple[str, ...] = ()  # files of a person's word whose tests run among others
 
     @property
     def go_by_file(self) -> bool:
@@ -77,28 +76,9 @@ class Drops:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
         if not (self.ids or self.go_by_file or self.any):
             return ""
-        others = f"{' all' if self.all else ''} {sorted(self.altered)}{' '.join(self.mingled)}"
+        others = f"{' all' if self.all else ''} {sorted(self.altered)}"
         return f"{sorted(self.ids)} {self.files} {self.any}{others}"
 
     def leave_none(self, wanted: Standard) -> bool:
-        is_counted = (wanted.tests or 0) > counted(wanted.ids)
-        is_let_go = wanted.is_of_rest or bool(wanted.ids)
-        return self.all and is_let_go and not is_counted and {test for test, _ in wanted.ids} <= wanted.may_drop
-
-
-def of_the_rest(wanted: Standard, rest: Outcomes, tests: int, files_of: FilesOf) -> Standard:
-    """The measure without what the base has only in files that a person let change. `rest` is what it has without.
-
-    An id that names its file is wanted or not by that alone.
-    """
-    without_ids, without_ids_there = (wanted.tests or 0) - counted(wanted.ids), tests - counted(rest)
-    if tests and (without_ids > 0) != (without_ids_there > 0):
-        return wanted  # the one lists its tests and the other does not: they cannot be compared
-    there = Counter(test for test, _ in rest)
-    kept = []
-    for test, how in sorted(wanted.ids, key=lambda each: each[1] == "skipped"):
-        if files_of(test) or there[test] > 0:
-            kept.append((test, how))
-        there[test] -= 1
-    left = counted(tuple(kept)) + min(without_ids, without_ids_there)
-    return replace(wanted, ids=tuple(kept), tests=None if wanted.tests is None else left, is_of_rest=True)
+        is_named = 0 < (wanted.tests or 0) <= counted(wanted.ids)
+        return self.all and is_named and {test for test, _ in wanted.ids} <= wanted.may_drop

@@ -87,7 +87,6 @@ class Ran:
 
 COVERED = (COVERAGE, COVERAGE_OF_NEW_CODE)  # failures of tests that are no test
 FEWER = "fewer-tests"
-UNSURE = "uncounted-tests"  # new ones may stand for others
 FLOOR = "coverage-floor"  # of the runner's own, the only thing that its exit code complains of
 _BELOW_FLOOR = re.compile(
     r"(?:required test coverage of .* not reached|coverage failure: total of|coverage for \w+ \([\d.]+%\) does not meet"
@@ -106,9 +105,6 @@ class Standard:
     tests: int | None = None
     ids: Outcomes = ()
     may_drop: frozenset[str] = frozenset()
-    is_of_rest: bool = False  # without what is only in files that a person let change
-    remaining: int | None = None  # how many the candidate has without these, where some of them run among others
-    unsure: str = ""  # why nobody knows how many that are
     percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
     bent: frozenset[str] = frozenset()  # files that its own run writes, too
@@ -270,45 +266,27 @@ def _missing(spec: CheckSettings, ran: Ran, standard: Standard, missing: Lost, *
     if missing.skipped:
         issue = f"check {spec.name!r}: {_tests(missing.skipped)} of the base ran there and were skipped here"
         found.append(_lost(f"newly-skipped {spec.name}", issue, missing.skipped))
-    if not found and _by_number(spec, ran, standard) and not (standard.unsure and also_failed):
+    if not found and _by_number(spec, ran, standard):
         tests = "1 test" if ran.tests == 1 else f"{ran.tests or 'no'} tests"
-        issue = f"check {spec.name!r} ran {tests}, {standard.tests} on the base"
-        if standard.unsure:
-            found.append(_lost(f"{UNSURE} {spec.name}", f"{issue}, and {standard.unsure}", ()))
-        elif standard.remaining is not None:
-            others = f"check {spec.name!r} ran {standard.remaining} tests besides those that may change"
-            found.append(_lost(f"{FEWER} {spec.name}", f"{others}, {standard.tests} on the base", ()))
-        else:
-            found.append(_lost(f"{FEWER} {spec.name}", issue, ()))
+        found.append(
+            _lost(f"{FEWER} {spec.name}", f"check {spec.name!r} ran {tests}, {standard.tests} on the base", ())
+        )
     return found
 
 
 def _by_number(spec: CheckSettings, ran: Ran, standard: Standard) -> tuple[str, ...]:
     """What is gone, or may be, where tests have no ids: in the words in which a person lets it go."""
-    words = ""
-    if standard.unsure:
-        words = f"any that check {spec.name!r} only counts ({ran.tests or 0} and {standard.tests}): {standard.unsure}"
-    elif missing := _short_by(ran, standard):
-        words = f"{missing} of {standard.tests} that check {spec.name!r} only counts"
-    return (words,) if words and words not in standard.may_drop else ()
-
-
-def falls_short(ran: Ran, standard: Standard) -> bool:
-    return bool(missed(ran, standard)) or _short_by(ran, standard) > 0
-
-
-def only_counts(standard: Standard) -> bool:
-    """Whether not all tests of the base have an id."""
-    return standard.tests is not None and standard.tests > counted(standard.ids)
+    missing = _short_by(ran, standard)
+    words = f"{missing} of {standard.tests} that check {spec.name!r} only counts"
+    return (words,) if missing and words not in standard.may_drop else ()
 
 
 def _short_by(ran: Ran, standard: Standard) -> int:
     """How many tests are missing by number, where not all tests of the base have an id."""
-    if standard.tests is None or not only_counts(standard):
+    if standard.tests is None or standard.tests <= counted(standard.ids):
         return 0
     dropped = sum(test in standard.may_drop for test, _ in standard.ids)
-    there = (ran.tests or 0) if standard.remaining is None else standard.remaining
-    return max(0, standard.tests - dropped - there)
+    return max(0, standard.tests - dropped - (ran.tests or 0))
 
 
 def _bent(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
-from loopwright.adapters.checks.drops import Drops, FilesOf, Whereabouts, of_the_rest
+from loopwright.adapters.checks.drops import Drops, Whereabouts
 from loopwright.adapters.checks.environment import Digests, EnvironmentChanged, in_one_environment
 from loopwright.adapters.checks.execution import Bench
 from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady, written
@@ -15,12 +15,10 @@ from loopwright.adapters.checks.judgement import (
     Ran,
     Standard,
     failures,
-    falls_short,
     judge,
     mark,
     missed,
     needs_base,
-    only_counts,
     suspects,
 )
 from loopwright.adapters.checks.order import touches
@@ -51,12 +49,10 @@ _NOWHERE = Whereabouts(frozenset(), frozenset())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """What really lies in the checkouts. `rest` is the base without the tests that a person let change."""
+    """What really lies in the checkouts."""
 
     candidate: Tree
     base: Tree
-    rest: Tree
-    remains: Tree | None  # what judges without them, and with the base's where others need them; None: nobody knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +62,6 @@ class Chain:
     trees: Trees
     candidate: Bench
     base: Bench
-    rest: Bench
-    remains: Bench
     store: Store
     book: ReceiptBook
     clock: Clock
@@ -130,9 +124,9 @@ class Chain:
         new = await self.new_code.lines(ran.lines)
         return covered(spec, ran, new, await self.new_code.left_out(ran.lines, new))
 
-    async def _on_base(self, spec: CheckSettings, environment: str, bench: Bench | None = None) -> Ran:
+    async def _on_base(self, spec: CheckSettings, environment: str) -> Ran:
         """Nothing is new on the base."""
-        ran = await self._run(spec, bench or self.base, environment)
+        ran = await self._run(spec, self.base, environment)
         return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
 
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
@@ -147,7 +141,7 @@ class Chain:
         if held.base == self.run.base or held.tests is None:
             return True
         base = await self._base(spec, replace(held, environment=environment))
-        wanted, _ = await self._wanted(spec, base)
+        wanted = await self._standard(spec, base)
         if wanted.tests is not None and held.tests < wanted.tests:
             return False
         return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
@@ -172,70 +166,15 @@ class Chain:
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
-        measure = await self._told_apart(spec, await self._standard(spec, base, ran))
+        measure = await self._standard(spec, base)
         spec = replace(spec, may_be_empty=spec.may_be_empty or self.drops.leave_none(measure))
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
 
-    async def _wanted(self, spec: CheckSettings, base: Receipt | None) -> tuple[Standard, FilesOf]:
+    async def _standard(self, spec: CheckSettings, base: Receipt | None) -> Standard:
         tests = await self._ids(base) if base else ()
         files_of = (self.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
-        return standard(base, tests, self.drops.among(tests, files_of)), files_of
-
-    async def _standard(self, spec: CheckSettings, base: Receipt | None, ran: Ran) -> Standard:
-        """Where tests have no id, or one that names no file, only a run tells which are in files that may change."""
-        wanted, files_of = await self._wanted(spec, base)
-        is_short = falls_short(ran, wanted) or self._is_mingled(wanted)
-        if base is None or self.trees.rest == self.trees.base or not is_short:
-            return wanted
-        rest = await self._rest(spec, base)
-        if rest is None:
-            return replace(wanted, unsure=self._unsure("without what may change it does not end as the base does"))
-        return of_the_rest(wanted, await self._ids(rest), rest.tests or 0, files_of)
-
-    def _is_mingled(self, wanted: Standard) -> bool:
-        return bool(self.drops.mingled) and only_counts(wanted)
-
-    def _unsure(self, why: str) -> str:
-        """A word on it is a word on this tree alone."""
-        return f"{why} (tree {self.trees.candidate[:12]})"
-
-    async def _told_apart(self, spec: CheckSettings, measure: Standard) -> Standard:
-        """Where tests that may change run among others and are only counted, new ones could stand for others."""
-        if measure.unsure or not self._is_mingled(measure):
-            return measure
-        remaining = await self._remaining(spec, measure) if measure.is_of_rest and self.trees.remains else None
-        if remaining is not None:
-            return replace(measure, remaining=remaining)
-        names = ", ".join(self.drops.mingled)
-        return replace(measure, unsure=self._unsure(f"those of {names} may change and cannot be told from others"))
-
-    async def _remaining(self, spec: CheckSettings, measure: Standard) -> int | None:
-        """Of the candidate; None where it does not pass with what the base has for others to need."""
-        ran = await self._on_base(spec, await self.digests.of(spec), self.remains)
-        wanted = Standard(failing=measure.failing, bent=measure.bent, wrote=measure.wrote)
-        judged = judge(replace(spec, may_be_empty=True), ran, wanted)
-        is_countless = ran.tests is None and ran.exit_code == 0
-        return None if is_countless or not ran.finished or not judged.passed else ran.tests or 0
-
-    async def _rest(self, spec: CheckSettings, base: Receipt) -> Receipt | None:
-        """The receipt of the base without tests that a person let change; None where it does not end as the base does.
-
-        Nothing of the candidate is in it. That no test is left is as good an end.
-        """
-        key = receipt_key(self.trees.rest, spec.name, spec.run, base.environment)
-        held = await self.book.find(key)
-        if held is None:
-            ran = await self._on_base(spec, base.environment, self.rest)
-            if not ran.finished:
-                return None
-            made = await self._receipt(spec, ran, tree=self.trees.rest, key=key, environment=base.environment)
-            is_as_good = judge(replace(spec, may_be_empty=True), ran, _own_way(ran))
-            held = _with(made, is_as_good)
-            await self.book.keep(held)
-        is_countless = held.tests is None and held.exit_code == 0
-        ends_alike = held.result == "pass" or held.exit_code == base.exit_code != 0
-        return held if ends_alike and not is_countless else None
+        return standard(base, tests, self.drops.among(tests, files_of))
 
     async def _ids(self, receipt: Receipt) -> Outcomes:
         return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
@@ -244,7 +183,7 @@ class Chain:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
         came_to_none = not ran.ids and not ran.tests
         is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
-        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(spec, base, ran)):
+        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(spec, base)):
             return base
         again = await self._on_base(spec, base.environment)
         if not again.finished:

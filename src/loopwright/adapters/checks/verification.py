@@ -7,13 +7,13 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
-from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_tests
+from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_allowed_tests, without_tests
 from loopwright.adapters.checks.demands import demanded, demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.ignored_files import with_ignored_files
-from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR, UNSURE
+from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
@@ -39,7 +39,6 @@ from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
-_BY_NUMBER = (FEWER, UNSURE)
 _ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
 _ASSERT_NOTHING = (
     "The new tests run the change and pass whatever it returns: they assert nothing. Write a test that looks at what"
@@ -71,6 +70,20 @@ class Verification:
         """The demands alone, on the commit as it is."""
         tree = await self.desk.outfit.source.tree(self.desk.run.commit)
         return ChecksReported(key=self.desk.run.key, tree=tree, results=(), also=await demanded_at_start(self.desk))
+
+    async def without_allowed_tests(self) -> Verification:
+        """Judge without the tests that a person let change: in one process they could patch the product for others.
+
+        Where other tests of the base fail without them, or none is left, they judge as the candidate has them.
+        """
+        desk = self.desk
+        if not desk.seen.allowed_tests:
+            return self
+        apart = replace(desk, seen=await without_allowed_tests(desk.seen, desk.outfit.checkouts))
+        whole = await desk.results(self.specs, desk.seen.base)
+        rest = tuple(map(_without_floor, await apart.results(self.specs, apart.seen.measure)))
+        has_tests = all(left.tests or not each.tests for left, each in zip(rest, whole, strict=True))
+        return replace(self, desk=apart) if has_tests and _rules(rest) <= _rules(whole) else self
 
     async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
@@ -144,7 +157,7 @@ class Verification:
         # How much of the new code tests reach is a matter of the new tests, too.
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = to_land(self.desk, self.specs)
-        drops = replace(self.desk.drops, all=differs, mingled=seen.mingled)
+        drops = replace(self.desk.drops, all=differs)
         judging = await self.desk.results(judged if differs else lands, seen.judging, drops)
         judging = tuple(map(_without_floor, judging)) if differs else judging
         landing = await self._landing(lands) if differs and _is_green(judging) else ()
@@ -403,6 +416,10 @@ def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.rule for each in _failures(results)))
 
 
+def _rules(results: tuple[CheckResult, ...]) -> frozenset[str]:
+    return frozenset(each.rule for result in results for each in result.failures)
+
+
 def _failures(results: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
     failures = (each for result in results for each in result.failures)
     return tuple(each for each in failures if each.category == "tests" and each.rule not in COVERED)
@@ -435,10 +452,9 @@ def _not_run(tests: tuple[str, ...]) -> str:
 def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
     """Nothing is wrong but that tests of the base are gone: a person may let exactly those go."""
     failures = [each for result in results for each in result.failures]
-    if not failures or any(not each.rule.startswith((*_IDS_GONE, *_BY_NUMBER)) for each in failures):
+    if not failures or any(not each.rule.startswith((*_IDS_GONE, FEWER)) for each in failures):
         return None
     return Claim(
         dropped=_gone(results),
-        by_number=any(each.rule.startswith(_BY_NUMBER) for each in failures),
-        at_once=any(each.rule.startswith(UNSURE) for each in failures),
+        by_number=any(each.rule.startswith(FEWER) for each in failures),
     )

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.differences import ABSENT, differences
 from loopwright.adapters.git.objects import entries_at
 from loopwright.adapters.git.paths import portions
 from loopwright.adapters.git.preparation import Preparation
@@ -21,13 +21,18 @@ from loopwright.kernel.model import Commit, Tree
 _PLAIN = "100644"  # of a file that is new
 
 
-def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
-    """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts."""
+def composed(
+    ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes | None]
+) -> Tree:
+    """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts, or are gone."""
     taken = [each for each in differences(ground, onto, taken_from) if each.name in paths] if paths else []
     entries = [TreeEntry(mode=d.new_mode, object=d.new, path=d.path) for d in taken]
-    modes = _modes(ground, onto, tuple(texts)) | {d.path: d.new_mode for d in taken}
-    for path, blob in zip(texts, _stored(ground, tuple(texts.values())), strict=True):
+    held = {path: text for path, text in texts.items() if text is not None}
+    modes = _modes(ground, onto, tuple(held)) | {d.path: d.new_mode for d in taken}
+    for path, blob in zip(held, _stored(ground, tuple(held.values())), strict=True):
         entries.append(TreeEntry(mode=modes.get(path, _PLAIN), object=blob, path=path))
+    nothing = "0" * len(ground.tree(Commit(onto)))
+    entries += [TreeEntry(mode=ABSENT, object=nothing, path=path) for path in texts if path not in held]
     return altered(ground, onto, entries) if entries else ground.tree(Commit(onto))
 
 

@@ -119,7 +119,7 @@ class VerificationCheckouts:
         *,
         taken_from: Commit | Tree,
         paths: frozenset[str],
-        texts: Mapping[str, bytes] = NO_TEXTS,
+        texts: Mapping[str, bytes | None] = NO_TEXTS,
     ) -> Tree:
         return await uninterrupted(lambda: composed(self._site.ground(), onto, taken_from, paths, texts))
 

@@ -20,14 +20,13 @@ from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
-from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, seen_together, set_apart
+from loopwright.adapters.checks.classes.together import seen_together
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
 from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
-_MOST_READ = 3000  # files of tests that are looked into for names
 _MOST_KNOWN = 16  # bases
 _SUBMODULE = "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
@@ -84,8 +83,7 @@ class Classifier:
         terms = await self._terms(trust, commit, changes)
         classed = tuple(class_of(change, terms) for change in changes)
         together = seen_together(classed, terms.before, terms.after, terms.steering.layout.is_protected)
-        allowed = tuple(map(self._allowed, together))
-        return await self._set_apart(allowed, trust, terms.steering)
+        return tuple(map(self._allowed, together))
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
@@ -144,16 +142,6 @@ class Classifier:
             before=before,
             after=after,
         )
-
-    async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, known: Steering) -> tuple[Classed, ...]:
-        """Read only where a person allowed something: mostly nobody does."""
-        if not any(each.allowed for each in classed):
-            return classed
-        paths = await self.source.paths(trust)
-        tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and known.layout.is_test(path))
-        texts = await self.source.texts(trust, tests[:_MOST_READ], limit=_LARGEST)
-        unread = {path: "" for path in paths if not path.endswith(TESTED_TOGETHER) and known.layout.is_test(path)}
-        return set_apart(classed, {**unread, **texts}, known.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
         is_gated = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
