@@ -69,47 +69,9 @@ def test_an_old_module_with_a_standard_name_may_be_edited() -> None:
     assert edited("random.py", "x = 1", "x = 2") == []
 
 
-@pytest.mark.parametrize(
-    "path", ["tests/test_a.py", "src/a_test.go", "web/app.spec.ts", "test/a.rb", "src/__tests__/a.js"]
-)
-def test_a_deleted_test_is_critical(path: str) -> None:
-    assert signs(Change(path=path, how="removed")) == [("test-deleted", "critical")]
-    assert signs(Change(path=path, how="removed", moved="notes/a.txt")) == [("test-deleted", "critical")]
-
-
-def test_a_test_that_is_elsewhere_is_not_deleted() -> None:
-    assert signs(Change(path="tests/test_a.py", how="removed", moved="tests/unit/test_a.py")) == []
-
-
-JS = "it('a', () => { expect(1) })"
-RUST = "#[test]\nfn a() { assert_eq!(1, 1) }"
-GO = "func TestA(t *testing.T) { t.Fatal(1) }"
 COVERAGE = "[tool.coverage.report]\nfail_under = %d"
 JEST = '{"jest": {"coverageThreshold": {"global": {"lines": %d}}}}'
 SCRIPTS = '{"scripts": {"test": "%s"}}'
-TEST = "def test_a():\n    assert f() == 1\n    assert g() == 2\n"
-
-
-@pytest.mark.parametrize(
-    ("path", "before", "after", "rules"),
-    [
-        ("tests/test_a.py", TEST, "@pytest.mark.skip\n" + TEST, ["test-skipped"]),
-        ("tests/test_a.py", TEST, "@unittest.skipIf(True, '')\n" + TEST, ["test-skipped"]),
-        ("tests/test_a.py", TEST, "@pytest.mark.xfail\n" + TEST, ["test-skipped"]),
-        ("tests/test_a.py", TEST, TEST.replace("assert f", "pytest.skip()\n    assert f"), ["test-skipped"]),
-        ("tests/test_a.py", TEST, TEST.replace("    assert f() == 1\n", ""), ["test-loosened"]),
-        ("tests/test_a.py", TEST, TEST.replace("f() == 1", "True"), ["test-emptied"]),
-        ("tests/test_a.py", TEST, TEST.replace("test_a", "helper"), ["test-removed"]),
-        ("a.test.js", JS, JS.replace("it(", "it.only("), ["test-removed", "test-skipped"]),
-        ("a.test.js", JS, JS.replace("it(", "it.skip("), ["test-removed", "test-skipped"]),
-        ("tests/a.rs", RUST, RUST.replace("fn", "#[ignore]\nfn"), ["test-skipped"]),
-        ("a_test.go", GO, GO.replace("t.F", "t.Skip(); t.F"), ["test-skipped"]),
-        ("tests/test_a.py", TEST, TEST + "\n\ndef test_b():\n    assert h()\n", []),
-        ("tests/test_a.py", TEST, TEST.replace("== 2", "== 3"), []),
-    ],
-)  # fmt: skip
-def test_a_test_that_is_skipped_or_loosened_is_high(path: str, before: str, after: str, rules: list[str]) -> None:
-    assert edited(path, before, after) == [(rule, "high") for rule in rules]
 
 
 @pytest.mark.parametrize(
@@ -146,16 +108,16 @@ def test_a_trap_for_people_is_told_and_does_not_block(path: str) -> None:
 
 
 def test_what_cannot_be_read_is_a_sign_itself() -> None:
-    change = Change(path="tests/test_a.py", how="changed", blob="1")
-    (found,) = tampering(Evidence(changes=(change,), commands=COMMANDS, before={"tests/test_a.py": TEST}))
+    change = Change(path="tox.ini", how="changed", blob="1")
+    (found,) = tampering(Evidence(changes=(change,), commands=COMMANDS, before={"tox.ini": "a"}))
     assert (found.rule, found.severity) == ("unreadable", "high")
 
 
 def test_a_protected_file_weighs_less_because_the_base_version_ran() -> None:
-    change = Change(path="tests/test_a.py", how="changed", blob="1")
-    guarded = frozenset({"tests/test_a.py"})
-    assert signs(change, TEST, "", guarded=guarded) == [("test-loosened", "medium"), ("test-removed", "medium")]
-    assert {s for _, s in signs(change, TEST, "", guarded=guarded, approved=guarded)} == {"low"}
+    change = Change(path="tox.ini", how="changed", blob="1")
+    guarded = frozenset({"tox.ini"})
+    assert signs(change, "a", "b", guarded=guarded) == [("checks-edited", "medium")]
+    assert signs(change, "a", "b", guarded=guarded, approved=guarded) == [("checks-edited", "low")]
 
 
 def test_what_stands_in_front_of_something_fails_nobody_only_where_no_run_has_it() -> None:
@@ -168,12 +130,11 @@ def test_what_stands_in_front_of_something_fails_nobody_only_where_no_run_has_it
 def test_identity_is_rule_and_file() -> None:
     def fingerprint(path: str, after: str) -> str:
         change = Change(path=path, how="changed", blob="1")
-        seen = Evidence(changes=(change,), commands=(), before={path: TEST}, after={path: after})
+        seen = Evidence(changes=(change,), commands=(), before={path: "a"}, after={path: after})
         return tampering(seen)[0].fingerprint
 
-    fewer = TEST.replace("    assert g() == 2\n", "")
-    assert fingerprint("tests/test_a.py", fewer) == fingerprint("tests/test_a.py", fewer + "# more\n")
-    assert fingerprint("tests/test_a.py", fewer) != fingerprint("tests/test_b.py", fewer)
+    assert fingerprint("tox.ini", "b") == fingerprint("tox.ini", "c")
+    assert fingerprint("tox.ini", "b") != fingerprint("a/tox.ini", "b")
 
 
 def test_product_that_a_check_names_is_what_it_reads_and_not_how_it_runs() -> None:
@@ -185,10 +146,6 @@ def test_product_that_a_check_names_is_what_it_reads_and_not_how_it_runs() -> No
     assert tampering(replace(seen, product=frozenset({"src/calc.py"}))) == ()
 
 
-def test_only_changed_tests_and_configuration_are_read() -> None:
-    changes = (
-        added("tests/test_a.py"),
-        Change(path="tests/test_b.py", how="changed"),
-        Change(path="a.py", how="changed"),
-    )
+def test_only_changed_configuration_is_read() -> None:
+    changes = (added("pytest.ini"), Change(path="tox.ini", how="changed"), Change(path="a.py", how="changed"))
     assert telling(changes, COMMANDS) == (changes[1],)

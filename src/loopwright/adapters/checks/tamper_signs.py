@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.configuration import configuration_changed, is_configuration
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.reaching import Reach
 from loopwright.adapters.checks.runners.asking import counts_by_output
 from loopwright.adapters.checks.shadows import Sign, shadowing
@@ -20,7 +19,7 @@ from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Finding, Severity
 from loopwright.kernel.trust import FileClass
 
-_LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
+_LARGEST_TEXT = 512 * 1024  # bytes read of a changed configuration file
 # There is no good reason for one: it fails the attempt unless both runs were made without it, or a person took it.
 _NEVER_HONEST = ("path-file", "interpreter-hook", "shadows-stdlib", "shadows-check")
 
@@ -38,7 +37,7 @@ class Evidence:
 
 
 async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges: frozenset[str]) -> tuple[Finding, ...]:
-    """`judges` are files of the base whose content decides. Tests that are only added to weaken nothing."""
+    """`judges` are files of the base whose content decides. Whether tests still look is tried, not read."""
     seen, source, run, classed = desk.seen, desk.outfit.source, desk.run, desk.seen.classed
     changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
     product = frozenset(each.change.path for each in classed if each.kind is FileClass.PRODUCT)
@@ -64,8 +63,8 @@ def telling(
     changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...], product: frozenset[str] = frozenset()
 ) -> tuple[Change, ...]:
     """The changes whose text `tampering` wants to see."""
-    steering = (c for c in changes if is_test(c.path) or (c.path not in product and is_configuration(c.path, commands)))
-    return tuple(change for change in steering if change.how == "changed")
+    changed = (change for change in changes if change.how == "changed" and change.path not in product)
+    return tuple(change for change in changed if is_configuration(change.path, commands))
 
 
 def tampering(seen: Evidence) -> tuple[Finding, ...]:
@@ -81,12 +80,8 @@ def tampering(seen: Evidence) -> tuple[Finding, ...]:
 def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
     path, before, after = change.path, seen.before.get(change.path), seen.after.get(change.path)
     yield from shadowing(change, seen.commands)
-    if is_test(path) and change.how == "removed" and not is_test(change.moved):
-        yield Sign("test-deleted", Severity.CRITICAL, "A test file was deleted")
     if telling((change,), seen.commands, seen.product) and (before is None or after is None):
         yield Sign("unreadable", Severity.HIGH, "Is too large, or no file, so that nobody can say what changed")
-    elif is_test(path) and change.how == "changed":
-        yield from loosened(before or "", after or "")
     elif path not in seen.product and is_configuration(path, seen.commands):
         yield from configuration_changed(change, before or "", after or "", seen.commands)
     if change.how != "removed" and judge_by_name(path) is Judge.OPENED:
