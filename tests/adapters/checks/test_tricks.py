@@ -106,11 +106,11 @@ def test_wrong_code_with_something_in_front_of_the_checks_fails_for_its_own_sake
 
 
 @pytest.mark.trust
-def test_what_stands_in_front_of_the_checks_and_is_product_is_a_critical_finding(tmp_path: Path) -> None:
+def test_what_stands_in_front_of_the_checks_is_held_though_it_is_named_for_review(tmp_path: Path) -> None:
     made = project(tmp_path, BASE, [UNITTEST])
     commit = made.candidate({"random.py": "import os\n", "product_code.py": MORE})
     report = asyncio.run(made.report(commit, trust=Trust(artifacts=("random.py",))))
-    assert (report.held, worst(report)) == ((), [("shadows-stdlib", "critical")])
+    assert [change.path for change in report.held] == ["random.py"]
 
 
 @pytest.mark.trust
@@ -285,8 +285,16 @@ def test_protected_tests_cannot_be_loosened(tmp_path: Path) -> None:
 @pytest.mark.trust
 def test_a_check_configuration_that_filters_tests_out_does_not_run(tmp_path: Path) -> None:
     report = reported(tmp_path, PYTEST, {"pytest.ini": "[pytest]\naddopts = -k one\n", "product_code.py": WRONG})
-    assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
+    assert [(f.rule, f.severity) for f in report.findings] == [("steers-checks", "medium")]
     assert (report.results[0].passed, report.results[0].tests) == (False, 2)
+
+
+def test_an_approved_check_configuration_is_told_with_low_severity(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [PYTEST])
+    commit = made.candidate({"pytest.ini": "[pytest]\n", "product_code.py": MORE})
+    held = asyncio.run(made.report(commit)).held
+    report = asyncio.run(made.report(commit, step="s2", approved=held))
+    assert [(f.rule, f.severity) for f in report.findings] == [("steers-checks", "low")]
 
 
 @pytest.mark.trust
@@ -299,7 +307,7 @@ def pytest_runtest_makereport(item, call):
     outcome.get_result().outcome = "passed"
 """
     report = reported(tmp_path, PYTEST, {"conftest.py": hook, "product_code.py": WRONG})
-    assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
+    assert [(f.rule, f.severity) for f in report.findings] == [("steers-checks", "medium")]
     assert not report.results[0].passed
 
 

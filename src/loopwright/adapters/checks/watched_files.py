@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,15 +22,15 @@ from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.classes.expectations import may_be_expected
 from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.judgement import Rewriting
-from loopwright.adapters.checks.shadows import shadowing
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
-from loopwright.kernel.model import Change
 
 _STEERING = (Judge.RUNNER, Judge.MANIFEST, Judge.BUILD, Judge.PLANTED, Judge.OPENED)
 # Set by the kernel alone: who writes a file and puts it back as it was leaves another one.
 Stamps = Mapping[str, tuple[int, int]]
 _TICK = 20_000_000  # ns by which the clock of files may be late
+_ROOTS, _TEST_FOLDERS = ("", "src", "lib", "test", "tests"), frozenset(("test", "tests"))
+_MODULES = ("py", "pyi", "pyc", "so", "pyd")
 _MAKEFILES = ("makefile", "gnumakefile", "bsdmakefile")
 
 
@@ -51,9 +52,17 @@ def _is_made_on_the_way(path: str) -> bool:
 
 def would_steer(path: str) -> bool:
     """Whether a new file of this name has a say in what runs next to it. What tools keep for themselves has none."""
-    if judge_by_name(path) in _STEERING or collected_by_name(path):
-        return True
-    return any(shadowing(Change(path=path, how="added"), ()))
+    return judge_by_name(path) in _STEERING or collected_by_name(path) or _hides_standard_module(path)
+
+
+def _hides_standard_module(path: str) -> bool:
+    """Only where an import could find it: on a root, or beside tests, whose folder test tools put on the path."""
+    folder, name = posixpath.split(path)
+    near, (stem, _, suffix) = folder, name.partition(".")
+    if stem == "__init__":
+        folder, stem = posixpath.split(folder)
+    is_module = suffix.rpartition(".")[2] in _MODULES and stem in sys.stdlib_module_names and not stem.startswith("_")
+    return is_module and (folder in _ROOTS or not _TEST_FOLDERS.isdisjoint(near.split("/")[-2:]))
 
 
 def stamped(checkout: Path, files: frozenset[str]) -> Stamps:

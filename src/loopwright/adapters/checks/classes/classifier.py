@@ -32,6 +32,7 @@ _SUBMODULE = "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _MAY_HOLD_TESTS = (".rs",)
 _NAMED = "named for this review"
+NAME_TAKEN = "its name is taken"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,14 +186,14 @@ def _named(change: Change, terms: Terms) -> Classed:
     if terms.steering.layout.is_test(change.path):
         return _test(change, terms)
     is_used = _used_by_tests(change, terms) is not None
-    return replace(_with_tests_put_back(change, terms, why=_NAMED), spared=is_used)
+    return replace(_product(change, terms, why=_NAMED), spared=is_used)
 
 
 def _text(change: Change, terms: Terms) -> Classed:
     """What the change itself loads is code like any other."""
     path, name = change.path, _taken_at_top(change, terms)
     if name:
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"{NAME_TAKEN}: {name}")
     if loader := terms.loaded.get(path):
         return _product(change, terms, why=f"{loader} loads it")
     why = "" if is_text(path) else "an example"
@@ -247,7 +248,7 @@ def _link(change: Change, terms: Terms) -> str:
 def _test(change: Change, terms: Terms) -> Classed:
     """The base's version judges, the candidate's lands; whether it still looks is tried, not read."""
     if change.how == "added" and (name := _taken(change, terms)):
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"{NAME_TAKEN}: {name}")
     if change.how == "changed" and change.mode != change.old_mode:
         return Classed(change=change, kind=FileClass.CHANGED_TEST, why="its mode was changed")
     if change.how == "changed" and change.mode == LINK:
@@ -268,7 +269,7 @@ def _taken_at_top(change: Change, terms: Terms) -> str:
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:
     if change.how == "added" and (name := _taken(change, terms)):
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"{NAME_TAKEN}: {name}")
     return _with_tests_put_back(change, terms, why)
 
 
