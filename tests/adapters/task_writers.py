@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.task_list import TaskList
+from loopwright.adapters.task_lock import Patience, alone_among_ours, holding
 from loopwright.loops.task_file import TaskFile, TaskMetadata, TaskStatus
 
 ROUNDS = 16
@@ -68,12 +69,15 @@ class OtherProgram:
             raise NotThere(number) from error
         return {name: data[name] for name in KNOWN if name in data}
 
+    def highest(self) -> int:
+        names = [int(file.stem) for file in self.folder.glob("*.json")]
+        kept = self.folder / ".highwatermark"
+        return max([0, *names, int(kept.read_text()) if kept.exists() else 0])
+
     def create(self, subject: str) -> int:
         (self.folder / ".lock").touch()
         with self.locked(".lock"):
-            names = [int(file.stem) for file in self.folder.glob("*.json")]
-            kept = self.folder / ".highwatermark"
-            number = max([0, *names, int(kept.read_text()) if kept.exists() else 0]) + 1
+            number = self.highest() + 1
             data = {"id": str(number), "subject": subject, "description": "", "status": "pending"}
             self.write(f"{number}.json", json.dumps({**data, "blocks": [], "blockedBy": []}, indent=2))
         return number
@@ -104,11 +108,20 @@ def task_of(name: str, number: int, status: TaskStatus, stuck: int) -> TaskFile:
     return TaskFile(number=number, subject=f"of {name}", description="", status=status, metadata=metadata)
 
 
+def take_number(folder: Path) -> int:
+    program = OtherProgram(folder)
+    patience = Patience(30)
+    with alone_among_ours(folder, patience), holding(folder / ".lock", patience):
+        number = program.highest() + 1
+        program.write(".highwatermark", str(number))
+    return number
+
+
 def loop_of_ours(name: str, folder: Path, note: Note, rounds: int = ROUNDS) -> None:
     tasks = TaskList(folder)
     done: list[TaskFile] = []
     for turn in range(rounds):
-        (number,) = tasks.next_numbers(1)
+        number = take_number(folder)
         note(["given", number])
         task = task_of(name, number, "pending", 0)
         for stuck, status in enumerate(("pending", "in_progress", "in_progress", "completed")):

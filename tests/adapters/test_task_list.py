@@ -106,52 +106,34 @@ def test_what_a_dead_process_of_ours_left_half_written_is_removed(folder: Path) 
 # Numbers
 
 
-def test_numbers_are_given_once(folder: Path) -> None:
-    assert TaskList(folder).next_numbers(3) == (1, 2, 3)
-    assert TaskList(folder).next_numbers(2) == (4, 5)
-    assert (folder / ".highwatermark").read_text() == "5"
-
-
 def test_numbers_of_others_are_not_given_again(folder: Path, other: OtherProgram) -> None:
     assert [other.create("a"), other.create("b"), other.create("c")] == [1, 2, 3]
     other.remove(3)
-    assert TaskList(folder).next_numbers(1) == (4,)
-    assert other.create("d") == 5
-    TaskList(folder).put([])
-    assert (folder / ".highwatermark").read_text() == "5"
+    assert other.create("d") == 4
     (folder / "12abc.json").write_text("")
-    assert TaskList(folder).next_numbers(1) == (13,)
-
-
-@pytest.mark.parametrize("name", ["999999999.json", f"{'9' * 200}.json"])
-def test_a_list_without_numbers_says_so(folder: Path, name: str) -> None:
-    folder.mkdir()
-    (folder / name).write_text("")
-    with pytest.raises(ConfigError, match="has no numbers left; begin another list of tasks"):
-        TaskList(folder).next_numbers(1)
+    TaskList(folder).put([])
+    assert (folder / ".highwatermark").read_text() == "12"
 
 
 def test_a_highest_number_that_is_none_counts_for_nothing(folder: Path) -> None:
     folder.mkdir()
     (folder / ".highwatermark").write_text("many")
-    assert TaskList(folder).next_numbers(1) == (1,)
+    TaskList(folder).put([task(1)])
+    assert (folder / ".highwatermark").read_text() == "1"
 
 
 # Others
 
 
-@pytest.mark.parametrize(("version", "numbers", "following"), [("2.1.197", [1, 2, 3, 5], 6), ("2.1.325", [7, 8], 10)])
-def test_a_list_that_claude_code_wrote_is_taken_as_it_is(
-    folder: Path, version: str, numbers: list[int], following: int
-) -> None:
+@pytest.mark.parametrize(("version", "numbers"), [("2.1.197", [1, 2, 3, 5]), ("2.1.325", [7, 8])])
+def test_a_list_that_claude_code_wrote_is_taken_as_it_is(folder: Path, version: str, numbers: list[int]) -> None:
     shutil.copytree(RECORDED / version, folder)
     before = content(folder)
     tasks = TaskList(folder)
     found = tasks.look()
     assert [each.number for each in found.tasks] == numbers
     assert found.left == ()
-    assert tasks.next_numbers(1) == (following,)
-    tasks.put([task(following)])
+    tasks.put([task(20)])
     assert {name: text for name, text in content(folder).items() if name in before and name != ".highwatermark"} == {
         name: text for name, text in before.items() if name != ".highwatermark"
     }
@@ -193,7 +175,7 @@ def test_what_a_loop_leaves_undone_is_gone_and_its_number_is_not_given_again(fol
     tasks.put([*mine, task(3, status="completed")])
     assert TaskList(folder).withdraw(mine) == tasks.withdraw(mine) == TasksFound()
     assert list(content(folder)) == [".highwatermark", ".lock", "3.json"]
-    assert tasks.next_numbers(1) == (4,)
+    assert (folder / ".highwatermark").read_text() == "3"
 
 
 @pytest.mark.parametrize(
@@ -315,9 +297,8 @@ def test_a_trap_in_the_place_of_what_is_needed_is_refused(
     if trap is Path.mkdir and name in (".lock.lock", "."):
         return  # as it has to be
     trap(folder / name)
-    for work in (lambda: TaskList(folder, SOON).put([task(1)]), lambda: TaskList(folder, SOON).next_numbers(1)):
-        with pytest.raises(ConfigError, match=r"remove it|is a link|is not a|cannot be"):
-            work()
+    with pytest.raises(ConfigError, match=r"remove it|is a link|is not a|cannot be"):
+        TaskList(folder, SOON).put([task(1)])
     assert list(victim.iterdir()) == []
     assert name == "." or not (folder / "1.json").exists()
 
@@ -341,8 +322,6 @@ def test_a_list_that_another_holds_is_not_written(folder: Path, other: OtherProg
             began = time.monotonic()
             with pytest.raises(TaskListLocked, match="another program held this lock on the tasks for 0 s"):
                 TaskList(folder, SOON).put([task(1)])
-            with pytest.raises(TaskListLocked):
-                TaskList(folder, SOON).next_numbers(1)
             assert time.monotonic() - began < 5
     assert content(folder) == {".lock": ""}
     assert TaskList(folder).put([task(1)]).left == ()
@@ -390,7 +369,7 @@ def test_an_old_lock_that_is_not_empty_is_told(folder: Path) -> None:
     (folder / ".lock.lock" / "x").touch()
     os.utime(folder / ".lock.lock", (1, 1))
     with pytest.raises(ConfigError, match="is a lock with something in it; remove it"):
-        TaskList(folder).next_numbers(1)
+        TaskList(folder).put([task(1)])
 
 
 def test_one_who_takes_no_lock_sees_no_half_file_and_leaves_none(folder: Path) -> None:

@@ -15,7 +15,6 @@ from loopwright.kernel.gates import (
     is_check_configuration,
     is_protected,
     matches,
-    protected_changes,
     runs_code,
 )
 from loopwright.kernel.model import Change
@@ -109,22 +108,6 @@ def test_every_pattern_can_be_asked(path: str, pattern: str) -> None:
     assert matches(path, pattern) in (True, False)
 
 
-def test_changed_and_removed_files_are_protected_and_new_ones_are_welcome() -> None:
-    changed, removed = change("tests/a.py"), change("tests/b.py", "removed", "")
-    changes = (changed, removed, change("tests/c.py", "added"), change("src/a.py"))
-    assert protected_changes(changes, ("loop.toml", "tests/**")) == (changed, removed)
-
-
-def test_without_patterns_nothing_is_protected() -> None:
-    assert protected_changes((change("tests/a.py"),), ()) == ()
-
-
-def test_what_decides_what_is_executed_comes_first() -> None:
-    tests, workflow, conftest = change("a/test_a.py"), change(".github/workflows/ci.yml"), change("tests/conftest.py")
-    changes = (tests, workflow, change("z/test_z.py"), conftest)
-    assert protected_changes(changes, ("**",)) == (workflow, conftest, tests, change("z/test_z.py"))
-
-
 @pytest.mark.parametrize("path", ["loop.toml", "web/package.json", "Makefile", ".envrc", ".vscode/tasks.json"])
 def test_a_file_that_decides_what_is_executed(path: str) -> None:
     assert runs_code(path)
@@ -180,15 +163,6 @@ def test_evidence_fits_into_a_key(changes: list[Change]) -> None:
     assert len(evidence(tuple(changes))) in (0, 24)
 
 
-@pytest.mark.parametrize("path", ["conftest.py", "tests/conftest.py", "pytest.ini", "web/jest.config.ts", "loop.toml"])
-@pytest.mark.parametrize("how", ["added", "changed", "removed"])
-def test_how_checks_run_is_guarded_whatever_the_patterns_say(
-    path: str, how: Literal["added", "changed", "removed"]
-) -> None:
-    change = Change(path=path, how=how, blob="1")
-    assert protected_changes((change, Change(path="a.py", how=how)), ()) == (change,)
-
-
 @pytest.mark.parametrize("path", ["src/conftest_reader.py", "docs/pytest.ini.md", "jest.py", "configuration.py"])
 def test_what_only_looks_like_check_configuration_is_free(path: str) -> None:
     assert not is_check_configuration(path)
@@ -202,9 +176,3 @@ def test_a_path_is_protected_by_a_pattern_or_because_it_says_how_checks_run(path
 def test_other_paths_are_not_protected() -> None:
     assert not is_protected("src/a.py", ("docs/**", "tests/**"))
     assert not is_protected("tests/a.py", ())
-
-
-@given(PATHS, st.sampled_from(["changed", "removed"]))
-def test_what_is_protected_is_guarded_however_it_changed(path: str, how: Literal["changed", "removed"]) -> None:
-    patterns = ("tests/**", "*.lock")
-    assert is_protected(path, patterns) is bool(protected_changes((change(path, how),), patterns))

@@ -127,17 +127,6 @@ class TaskList:
             sync(self._folder)
         return TasksFound(left=tuple(left))
 
-    def next_numbers(self, count: int) -> tuple[int, ...]:
-        """Numbers that nobody has or will be given. Raises `TaskListLocked`."""
-        patience = Patience(self._patience)
-        self._make()
-        with alone_among_ours(self._folder, patience), holding(self._folder / LOCK, patience):
-            first = self._highest() + 1
-            if first + count - 1 > LARGEST_NUMBER:
-                raise ConfigError(str(self._folder), "", "has no numbers left; begin another list of tasks")
-            self._keep_highest(first + count - 1)
-        return tuple(range(first, first + count))
-
     # --- the folder
 
     def _refuse_links(self) -> None:

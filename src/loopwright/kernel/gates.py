@@ -24,23 +24,6 @@ def runs_code(path: str) -> bool:
     return judge_by_name(path) not in (None, Judge.HIDDEN, Judge.LOCK)
 
 
-def protected_changes(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> tuple[Change, ...]:
-    """What runs as it is in the base until a person approves: changed or removed paths under a protected pattern,
-    and every change to how checks run.
-
-    A new file under a pattern is welcome, since a new test is no threat; a new `conftest.py` is one.
-    What decides what is executed comes first, so that a long list does not hide it.
-    """
-    guarded = [change for change in changes if _is_guarded(change, patterns)]
-    return tuple(sorted(guarded, key=lambda change: not runs_code(change.path)))
-
-
-def _is_guarded(change: Change, patterns: tuple[str, ...]) -> bool:
-    if is_check_configuration(change.path):
-        return True
-    return change.how != "added" and any(matches(change.path, pattern) for pattern in patterns)
-
-
 def is_protected(path: str, patterns: tuple[str, ...]) -> bool:
     return is_check_configuration(path) or any(matches(path, pattern) for pattern in patterns)
 

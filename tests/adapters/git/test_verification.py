@@ -15,8 +15,8 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.site import Site
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
-from loopwright.kernel.gates import evidence, is_check_configuration, protected_changes
-from loopwright.kernel.model import Commit, Tree
+from loopwright.kernel.gates import evidence, is_check_configuration, is_protected
+from loopwright.kernel.model import Change, Commit, Tree
 from tests.adapters.git.scene import run_in
 from tests.ports.conformance.workspace import files_in
 from tests.repository import Repository
@@ -29,9 +29,14 @@ def checkouts(repo: Repository, preparation: Preparation | None = None) -> Verif
     return VerificationCheckouts(repo.path, env=os.environ, preparation=preparation)
 
 
+def protected_changes(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    old = (change for change in changes if change.how != "added" or is_check_configuration(change.path))
+    return tuple(change for change in old if is_protected(change.path, PROTECTED))
+
+
 async def judged(pool: VerificationCheckouts, commit: str, base: str, approved: tuple[str, ...] = ()) -> Tree:
     """The commit's tree, with protected files as in the base."""
-    guarded = protected_changes(await pool.objects.changes(Commit(base), Commit(commit)), PROTECTED)
+    guarded = protected_changes(await pool.objects.changes(Commit(base), Commit(commit)))
     paths = frozenset(change.path for change in guarded) if evidence(guarded) not in approved else frozenset()
     return await pool.compose(Commit(commit), taken_from=Commit(base), paths=paths)
 
@@ -89,7 +94,7 @@ def test_an_approved_change_runs_as_it_is(based: tuple[Repository, str]) -> None
     repo, base = based
     commit = cheating(repo)
     changes = asyncio.run(GitObjects(Site(repo.path, os.environ)).changes(Commit(base), Commit(commit)))
-    approval = evidence(protected_changes(changes, PROTECTED))
+    approval = evidence(protected_changes(changes))
     files, tree = look(checkouts(repo), commit, base, (approval,))
     assert (files["tests/test_a.py"], "tests/test_b.py" in files) == ("loosened\n", False)
     assert tree == repo.git("rev-parse", commit + TREE)
@@ -386,7 +391,7 @@ def test_a_new_conftest_is_not_laid_until_a_person_approves_it(based: tuple[Repo
     files, _ = look(checkouts(repo), commit, base)
     assert "tests/conftest.py" not in files
     changes = asyncio.run(GitObjects(Site(repo.path, os.environ)).changes(Commit(base), Commit(commit)))
-    files, _ = look(checkouts(repo), commit, base, (evidence(protected_changes(changes, PROTECTED)),))
+    files, _ = look(checkouts(repo), commit, base, (evidence(protected_changes(changes)),))
     assert files["tests/conftest.py"] == "hooks\n"
 
 
