@@ -90,25 +90,6 @@ class Outfit:
             found |= {file_of(test) for test, _ in tests}
         return frozenset(found - {""})
 
-    async def is_same_product(self, before: Commit, after: Commit, classed: tuple[Classed, ...]) -> bool:
-        """Whether the changes are to texts, and to product files that are equal after parsing, and to no others.
-
-        Only Python is parsed: a changed file of another language is another product.
-        """
-        made = tuple(each for each in classed if each.kind is not FileClass.TEXT)
-        if not classed or not all(map(_may_be_same, made)):
-            return False
-        paths = tuple(each.change.path for each in made)
-        old = await self.source.texts(before, paths, limit=_LARGEST)
-        new = await self.source.texts(after, paths, limit=_LARGEST)
-        return all(path in old and path in new and same_code(_bytes(old[path]), _bytes(new[path])) for path in paths)
-
-
-def _may_be_same(each: Classed) -> bool:
-    """Not where tests inside the file were changed."""
-    is_product = each.kind is FileClass.PRODUCT and not each.is_gated and each.judged is None
-    return is_product and each.change.how == "changed" and each.change.path.endswith(".py")
-
 
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")

@@ -102,10 +102,16 @@ class CommandChecks:
         )
 
     async def _is_same_product(self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit) -> bool:
-        """Against the loop's own base: what earlier parts of the same work changed is not this one's."""
+        """Whether only texts were changed, and product that is equal after parsing, together with the tests inside.
+
+        Against the loop's own base: what earlier parts of the same work changed is not this one's.
+        """
         is_own = await self.outfit.source.tree(base) != seen.base
         classed = await classifier.classify(base, commit) if is_own else seen.classed
-        return await self.outfit.is_same_product(base, commit, classed)
+        found = await self.outfit.compare(classed, base, commit)
+        product = (each for each in classed if each.kind is FileClass.PRODUCT)
+        has_other_tests = any(each.is_gated or each.judged is not None for each in product)
+        return bool(classed) and not (found.code or found.rest or has_other_tests)
 
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:
