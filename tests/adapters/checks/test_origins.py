@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.origins import origins, refuse_elsewhere
-from loopwright.adapters.checks.python_roots import generated, own_names, python_path, roots
+from loopwright.adapters.checks.python_roots import own_names, python_path, roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
 from tests.adapters.checks.projects import UNITTEST, project
@@ -77,13 +77,6 @@ def test_the_path_is_a_variable_only_where_there_is_python(tmp_path: Path) -> No
     assert own_names(tmp_path / "src") == ("pkg",)
     write(tmp_path, {"src/unittest.py": ""})
     assert python_path(tmp_path) == {}  # or it would stand in for the runner's own
-
-
-def test_files_that_a_build_writes_among_the_sources_are_known(tmp_path: Path) -> None:
-    text = (
-        '[tool.hatch.build.hooks.vcs]\nversion-file = "src/pkg/_version.py"\n[tool.setuptools_scm]\nwrite_to = "b.py"\n'
-    )
-    assert generated(write(tmp_path, {"pyproject.toml": text})) == ("src/pkg/_version.py", "b.py")
 
 
 # Where an interpreter finds them

@@ -34,14 +34,6 @@ _PACKAGES: tuple[tuple[str, ...], ...] = (  # folders of packages: the one above
     ("hatch", "build", "targets", "wheel", "packages"),
     ("scikit-build", "wheel", "packages"),
 )
-_GENERATED: tuple[tuple[str, ...], ...] = (
-    ("hatch", "build", "hooks", "vcs", "version-file"),
-    ("setuptools_scm", "version_file"),
-    ("setuptools_scm", "write_to"),
-    ("pdm", "version", "write_to"),
-    ("vcs-versioning", "version_file"),
-    ("versioningit", "write", "file"),
-)
 _MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PRODUCT = (
     "tests",
@@ -115,12 +107,6 @@ def own_names(root: Path) -> tuple[str, ...]:
         return ()
     found = (_import_name(each) for each in sorted(root.iterdir()))
     return tuple(name for name in found if name.isidentifier() and name.lower() not in _NO_PRODUCT)
-
-
-def generated(folder: Path) -> tuple[str, ...]:
-    """Files that a build writes among the sources. Git ignores them, so that a checkout lacks what an import needs."""
-    tools = _within(_pyproject(folder), ("tool",))
-    return tuple(dict.fromkeys(text for place in _GENERATED for text in _texts(_within(tools, place))))
 
 
 def _import_name(path: Path) -> str:

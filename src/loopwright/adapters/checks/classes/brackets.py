@@ -1,19 +1,10 @@
-"""Reading code of languages with braces just far enough to know which block a place lies in."""
+"""Reading Rust and JavaScript just far enough to know where a block ends."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
-_C_LIKE = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' """, re.VERBOSE | re.DOTALL
-)
-_GO = re.compile(
-    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `[^`]*(?:`|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+' """,
-    re.VERBOSE | re.DOTALL,
-)
 _RUST = re.compile(
     r"""//[^\n]* | b?c?r(?P<hash>\#*)".*?"(?P=hash) | [bc]?"(?:\\.|[^"\\])*"
       | b?'(?:\\(?:x[0-9a-fA-F]{2}|u\{[^}]*\}|.)|[^'\\])'
@@ -27,37 +18,22 @@ _JS = re.compile(
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_PATTERNS = {
-    **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"), _JS),
-    **dict.fromkeys((".go",), _GO),
-    **dict.fromkeys((".rs",), _RUST),
-    **dict.fromkeys(
-        (".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".php", ".swift"), _C_LIKE
-    ),
-    **dict.fromkeys((".json", ".dart", ".groovy", ".zig", ".proto"), _C_LIKE),
-}
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A pair of brackets: both places, and how deep it lies."""
+    """The places of a pair of brackets."""
 
     start: int
     end: int
-    depth: int
-    sign: str
-
-
-def has_brackets(path: str) -> bool:
-    return PurePosixPath(path).suffix in _PATTERNS
 
 
 def blanked(path: str, text: str) -> str:
     """The text with strings and comments blanked out, every place where it was."""
     if path.endswith(".rs"):
-        text = _without_nested_comments(text)
-    return _PATTERNS[PurePosixPath(path).suffix].sub(_blank, text)
+        return _RUST.sub(_blank, _without_nested_comments(text))
+    return _JS.sub(_blank, text)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -99,11 +75,5 @@ def pairs(bare: str) -> tuple[Pair, ...] | None:
             continue
         if not open_ or open_[-1][1] != _CLOSES[char]:
             return None
-        start, opened = open_.pop()
-        found.append(Pair(start, sign.end(), len(open_), opened))
+        found.append(Pair(open_.pop()[0], sign.end()))
     return None if open_ else tuple(sorted(found, key=lambda pair: pair.start))
-
-
-def around(place: int, found: tuple[Pair, ...]) -> Iterator[Pair]:
-    """The pairs that enclose a place, the outermost first."""
-    return (pair for pair in found if pair.start < place < pair.end)
