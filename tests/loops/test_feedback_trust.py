@@ -321,8 +321,6 @@ def test_tests_that_are_gone_by_the_product_alone_are_a_claim_too(which: str, *,
     assert "a::one" in developer(state).brief.failures[-1].issue
     state = checked(state, gone, "c2")
     assert wanted(state, AwaitGate).why == f"{which} of the base would not run any more: a::one"
-    at_once = checked(begun(), replace(gone, claim=Claim(dropped=("any",), by_number=True, at_once=True)))
-    assert wanted(at_once, AwaitGate).why == "tests of the base may be gone: any"
 
 
 def test_a_manifest_waits_at_once() -> None:

@@ -27,7 +27,6 @@ class FileAlteration:
     """How the tests of one file differ. `everything`: something that all of them may use differs."""
 
     altered: frozenset[str] = frozenset()  # names of test functions whose own source differs
-    gone: frozenset[str] = frozenset()
     everything: bool = False
     bodies: Mapping[str, str] = field(default_factory=dict)  # of the functions that are gone, by name
 
@@ -46,7 +45,6 @@ def compare_tests(before: str, after: str, is_test: Callable[[str], bool]) -> Fi
     )
     return FileAlteration(
         altered=altered,
-        gone=gone,
         everything=_differs_around(old, new),
         bodies={name: old.functions[name] for name in gone},
     )
