@@ -54,7 +54,7 @@ MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py", "loopwri
 PROGRAMS = (  # each a process of its own, or a part of one that is not ours
     "loopwright/adapters/tools/review.py",
     "loopwright/adapters/tools/autofix.py",
-    "loopwright/adapters/checks/call_recorder.py",
+    "loopwright/adapters/checks/trial_phases.py",
 )
 MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py", *PROGRAMS)  # the doors
 

@@ -20,8 +20,8 @@ MUL = ADD + b"\n\ndef mul(a, b):\n    return a * b\n"
 def test_functions_that_a_change_touched_become_stubs() -> None:
     broken = broken_change({"calc.py": ADD}, {"calc.py": MUL})
     assert (broken.names, broken.files) == ({"calc.py": frozenset({"mul"})}, {})
-    assert broken.functions("none") == {"calc.py": MUL.replace(b"return a * b", b"return None")}
-    assert broken.functions("object") == {"calc.py": MUL.replace(b"return a * b", b"return object()")}
+    assert broken.functions("none") == {"calc.py": MUL.replace(b"return a * b", b"return None\n    return a * b")}
+    assert broken.functions("object") == {"calc.py": MUL.replace(b"return a * b", b"return object()\n    return a * b")}
     assert b"raise BaseException" in broken.functions("raise")["calc.py"]
 
 

@@ -8,13 +8,14 @@ fails then as it was and passes as it is now is weakened. Other languages than P
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, names_at, names_in
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import Outcomes, lost
+from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
     compare_tests,
@@ -97,6 +98,8 @@ class AlteredTests:
     """The tests of one candidate, compared with those where the work began."""
 
     runs: TrialRuns
+    beside: Callable[[CheckSettings, frozenset[str]], Awaitable[tuple[frozenset[str], tuple[Phase, ...]]]]
+    # What else is asked of the landing tree once the altered tests of a check are known: tests, and their phases.
 
     @property
     def desk(self) -> Desk:
@@ -228,11 +231,11 @@ class AlteredTests:
 
     async def _called(self, spec: CheckSettings, tests: frozenset[str]) -> dict[str, frozenset[str]] | None:
         """Return the product functions that these tests call on the base, by file; None where that was not recorded."""
-        ran = await self.runs.run(spec, self.desk.seen.start, tests, records=True)
-        if ran.calls is None:
+        trial = await self.runs.start(spec, self.desk.seen.start, tests, (Phase(records=True),))
+        if trial.ran is None or trial.ran.calls is None:
             return None
         lines = defaultdict[str, set[int]](set)
-        for path, line in ran.calls:
+        for path, line in trial.ran.calls:
             if self.desk.steering.layout.is_judged(path):
                 lines[path].add(line)
         texts = await self._texts(self.desk.seen.start, tuple(lines))
@@ -247,19 +250,21 @@ class AlteredTests:
         as_before = await self.desk.outfit.checkouts.compose(seen.landing, taken_from=seen.start, paths=changed)
         texts = {path: _encode(text) for path, text in (await self._texts(seen.landing, tuple(called))).items()}
         names = {path: called[path] & names_in(text) for path, text in texts.items()}
+        forms = [{path: hollowed(text, names[path], path, form) for path, text in texts.items()} for form in _FORMS]
+        made = ({path: text for path, text in each.items() if text is not None} for each in forms)
+        phases = tuple(Phase(texts=each, names=names) for each in made if each)
+        if not phases:
+            return frozenset()
+        others, beside = await self.beside(spec, tests)
+        now = await self.runs.start(spec, seen.landing, tests | others, (*phases, *beside))
         left, blind = tests, frozenset[str]()
-        for form in _FORMS:
-            made = {path: hollowed(text, names[path], path, form) for path, text in texts.items() if names[path]}
-            stubbed = {path: text for path, text in made.items() if text is not None}
-            if not stubbed or not left:
-                break
-            now = await self.runs.run(spec, await self.runs.with_texts(seen.landing, stubbed), left)
-            left = left & now.passed
+        for phase in phases:
+            left -= (await now.outcome(phase, left)).failed.keys()
             if not left:
                 break
-            then = await self.runs.run(spec, await self.runs.with_texts(as_before, stubbed), left)
-            blind |= left - then.passed
-            left = left & then.passed
+            then = await self.runs.start(spec, as_before, left, phases)
+            noticed = (await then.outcome(phase, left)).failed.keys()
+            blind, left = blind | (left & noticed), left - noticed
         return blind
 
 

@@ -15,14 +15,15 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from loopwright.adapters.checks import call_recorder
+from loopwright.adapters.checks import trial_phases
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.local_installs import path_of_check
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.runners.asking import Asked, as_written, asked, calls_folder
-from loopwright.adapters.checks.runners.table import WHOLE, Pace
+from loopwright.adapters.checks.runners.asking import Asked, as_written, asked, phases_folder
+from loopwright.adapters.checks.runners.reading import read_phases
+from loopwright.adapters.checks.runners.table import WHOLE, Pace, Phase
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
 from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
@@ -69,13 +70,13 @@ class Starter:
         own_report = spec.report != "none"
         request = as_written(spec.run) if as_it_is else asked(spec.run, self.texts, own_report=own_report, pace=pace)
         compiled = folder / secrets.token_hex(16)
+        outfit = self.outfit.without_keeping() if pace.phases else self.outfit
         try:
-            environment = await self.outfit.environment(spec, compiled, checkout)
+            environment = await outfit.environment(spec, compiled, checkout)
             environment |= as_activated(spec.run, checkout, environment)
             path = path_of_check(spec.run, environment, checkout, self.root, self.texts.values())
-            calls = calls_folder(report)
-            if pace.records:
-                path |= _with_recorder(calls, {**environment, **path})
+            phases = phases_folder(report)
+            path |= _with_phases(phases, pace.phases, {**environment, **path})
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,
@@ -87,14 +88,15 @@ class Starter:
             before = stamped(checkout, self.watched)
             ended = await run_step(step, self.outfit.without_secrets(spec, watch))
             bent = touched(before, stamped(checkout, self.watched))
-            await self.outfit.keep_compiled(spec, compiled, checkout)
-            self.outfit.redact(spec, ended.stdout, ended.stderr, report)
+            await outfit.keep_compiled(spec, compiled, checkout)
+            self.outfit.redact(spec, ended.stdout, ended.stderr, report, *phases.glob("phase-*"))
             left = LeftBehind(report=report, ended=ended, checkout=checkout)
             ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
-            ran = replace(ran, bent=bent, output=await self.store.keep_file(output))
-            return replace(ran, calls=_read_calls(calls)) if pace.records else ran
+            left_by = read_phases(request, phases, checkout, len(pace.phases))
+            kept = await self.store.keep_file(output)
+            return replace(ran, bent=bent, output=kept, phases=left_by, calls=_read_calls(phases))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -117,12 +119,25 @@ class Starter:
         )
 
 
-def _with_recorder(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables by which pytest finds the recorder, behind everything else, and the recorder its folder."""
+def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables by which pytest finds the plug-in, behind everything else, and the plug-in its folder."""
+    if not phases:
+        return {}
     folder.mkdir(mode=0o700)
-    shutil.copyfile(call_recorder.__file__, folder / f"{call_recorder.MODULE}.py")
+    shutil.copyfile(trial_phases.__file__, folder / f"{trial_phases.MODULE}.py")
+    plan = [
+        {
+            "records": phase.records,
+            "stubs": {
+                path: {"text": text.decode("latin-1"), "names": sorted(phase.names.get(path, ()))}
+                for path, text in phase.texts.items()
+            },
+        }
+        for phase in phases
+    ]
+    (folder / trial_phases.PLAN).write_text(json.dumps(plan), "utf-8")
     found = os.pathsep.join(filter(None, (environment.get("PYTHONPATH", ""), str(folder))))
-    return {"PYTHONPATH": found, call_recorder.VARIABLE: str(folder)}
+    return {"PYTHONPATH": found, trial_phases.VARIABLE: str(folder)}
 
 
 def _read_calls(folder: Path) -> tuple[tuple[str, int], ...] | None:

@@ -63,6 +63,7 @@ class Ran:
     runner: str = ""  # the known one that its command starts
     bent: tuple[str, ...] = ()  # files that judge it, written or removed while it ran
     wrote: Rewriting = Rewriting()
+    phases: tuple[Report | None, ...] = ()  # of the same tests, where it was to run them in phases; None: none is left
     calls: tuple[tuple[str, int], ...] | None = None  # files and first lines of functions its tests called, if recorded
 
     @property

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.execution import Bench
 from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.runners.table import Pace
+from loopwright.adapters.checks.runners.asking import runs_phases
+from loopwright.adapters.checks.runners.table import Pace, Phase
 from loopwright.adapters.checks.single_test import choose_tests
 from loopwright.adapters.checks.sources_of_tests import function_of, name_in_file
 from loopwright.config.settings import CheckSettings
@@ -19,41 +21,100 @@ from loopwright.kernel.model import Finding, Tree
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 
 
+PLAIN, AGAIN = Phase(), Phase(turn=2)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenTests:
     """How chosen tests came out. A test whose module does not load has failed with what the module says."""
 
     passed: frozenset[str] = frozenset()
     failed: Mapping[str, Finding] = field(default_factory=dict)
-    calls: tuple[tuple[str, int], ...] | None = None  # None: not recorded
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRuns:
     desk: Desk
     specs: tuple[CheckSettings, ...]
+    trials: list[Trial] = field(default_factory=list)  # made so far; the same question is not asked twice
 
-    async def run(self, spec: CheckSettings, tree: Tree, tests: Iterable[str], *, records: bool = False) -> ChosenTests:
-        """Run only these tests where the command can choose; else more of them, or all."""
+    async def start(self, spec: CheckSettings, tree: Tree, tests: Iterable[str], phases: tuple[Phase, ...]) -> Trial:
+        """Run these tests, in one process for all phases, where the runner can do that."""
         wanted = frozenset(tests)
-        functions = tuple(sorted({function_of(test) for test in wanted}))
+        for held in self.trials:
+            if held.answers(spec, tree, wanted, phases):
+                return held
+        ran = await self._start(spec, tree, wanted, phases) if runs_phases(spec.run, self.desk.texts) else None
+        trial = Trial(runs=self, spec=spec, tree=tree, tests=wanted, phases=phases, ran=ran)
+        self.trials.append(trial)
+        return trial
+
+    async def run(self, spec: CheckSettings, tree: Tree, tests: Iterable[str]) -> ChosenTests:
+        """Run these tests by themselves where the command can choose; else more of them, or all."""
+        wanted = frozenset(tests)
+        return outcomes_of(spec, await self._start(spec, tree, wanted), wanted)
+
+    async def _start(
+        self, spec: CheckSettings, tree: Tree, tests: frozenset[str], phases: tuple[Phase, ...] = ()
+    ) -> Ran:
+        functions = tuple(sorted({function_of(test) for test in tests}))
         chosen = choose_tests(spec.run, functions)
         words = () if chosen else tuple(sorted({name_in_file(each).rpartition(".")[2] for each in functions}))
         only = words if all(map(_PLAIN_WORD.fullmatch, words)) else ()
-        bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
-        ran = await bench.run(replace(spec, run=chosen or spec.run), pace=Pace(only=only, records=records))
-        return outcomes_of(spec, ran, wanted)
+        return await self._bench(spec, tree).run(
+            replace(spec, run=chosen or spec.run), pace=Pace(only=only, phases=phases)
+        )
+
+    def _bench(self, spec: CheckSettings, tree: Tree) -> Bench:
+        return self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
 
     async def fails(self, spec: CheckSettings, tree: Tree) -> bool:
         """Run the whole check, and believe its exit code alone."""
-        bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
-        ran = await bench.run(spec)
+        ran = await self._bench(spec, tree).run(spec)
         return not (ran.finished and ran.exit_code == 0)
 
     async def with_texts(self, tree: Tree, texts: Mapping[str, bytes]) -> Tree:
         """Return the tree with these files replaced."""
         return await self.desk.outfit.checkouts.compose(tree, taken_from=tree, paths=frozenset(), texts=texts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Tests on a tree in several phases."""
+
+    runs: TrialRuns
+    spec: CheckSettings
+    tree: Tree
+    tests: frozenset[str]
+    phases: tuple[Phase, ...]
+    ran: Ran | None  # None: its runner knows no phases
+
+    def answers(self, spec: CheckSettings, tree: Tree, tests: frozenset[str], phases: tuple[Phase, ...]) -> bool:
+        is_same = self.spec == spec and self.tree == tree
+        return is_same and tests <= self.tests and all(phase in self.phases for phase in phases)
+
+    def reported(self, phase: Phase, tests: frozenset[str]) -> ChosenTests | None:
+        """Return what the phase left; None where it left nothing.
+
+        Where tests could not be collected no phase began, and the run itself says so, once.
+        """
+        if self.ran is None:
+            return None
+        number = self.phases.index(phase)
+        if (report := self.ran.phases[number]) is not None:
+            return outcomes_of(self.spec, replace(self.ran, report=report, refused=""), tests)
+        found = outcomes_of(self.spec, self.ran, tests)
+        return found if phase == PLAIN and found.failed else None
+
+    async def outcome(self, phase: Phase, tests: Iterable[str]) -> ChosenTests:
+        """Return how these tests came out in a phase; in a run of their own where it left nothing."""
+        wanted = frozenset(tests)
+        found = self.reported(phase, wanted)
+        return await self.run_apart(phase, wanted) if found is None else found
+
+    async def run_apart(self, phase: Phase, tests: frozenset[str]) -> ChosenTests:
+        tree = await self.runs.with_texts(self.tree, phase.texts) if phase.texts else self.tree
+        return await self.runs.run(self.spec, tree, tests)
 
 
 def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> ChosenTests:
@@ -66,7 +127,7 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
         around = {place for place in places if _is_around(place, test)}
         if around:
             failed[test] = places[max(around, key=len)]
-    return ChosenTests(passed=passed, failed=failed, calls=ran.calls, seconds=ran.seconds)
+    return ChosenTests(passed=passed, failed=failed)
 
 
 def _is_around(place: str, test: str) -> bool:

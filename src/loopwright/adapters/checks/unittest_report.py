@@ -135,7 +135,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("-t", dest="top", default=None)
     parser.add_argument("-p", dest="pattern", default="test*.py")
     parser.add_argument("-f", dest="failfast", action="store_true")
-    parser.add_argument("--record", default="")
+    parser.add_argument("--phases", default="")
     parser.add_argument("tests", nargs="*")
     return parser.parse_intermixed_args(words)
 
@@ -176,39 +176,42 @@ def _as_unittest(report: str, words: list[str]) -> None:
     unittest.main(module=None, argv=["python -m unittest", *words], testRunner=CountingRunner)
 
 
-def _recorder(folder: str):  # type: ignore[no-untyped-def] # noqa: ANN202 - of a file beside this one, which no path names
-    """Return a recorder of called functions at work, where a folder for its notes is given."""
+def _phases(folder: str):  # type: ignore[no-untyped-def] # noqa: ANN202 - of a file beside this one, which no path names
+    """Return the phases that the tests are run in, where a folder with their plan is given."""
     if not folder:
         return None
-    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), "call_recorder.py")  # noqa: PTH100, PTH118, PTH120 - as in `_write`
-    spec = importlib.util.spec_from_file_location("call_recorder", place)
+    place = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trial_phases.py")  # noqa: PTH100, PTH118, PTH120 - as in `_write`
+    spec = importlib.util.spec_from_file_location("trial_phases", place)
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(module)  # type: ignore[union-attr]
-    recorder = module.CallRecorder(folder)
-    recorder.start()
-    return recorder
+    return module.Phases(folder)
 
 
 def main(words: list[str]) -> int:
     if words[1:2] == ["unittest"]:
         _as_unittest(words[0].removeprefix("--report="), words[2:])
     given = _arguments(words)
-    recorder = _recorder(given.record)
+    phases = _phases(given.phases)
     sys.path[:] = sys.path[1:]  # our own folder: its modules are nothing to the tests of a project
     sys.path.insert(0, os.path.abspath(given.top or given.start))  # noqa: PTH100 - as in `_write`
     if given.top is None and given.start != ".":
         sys.path.insert(1, os.getcwd())  # noqa: PTH109 - as in `_write`
     loader = unittest.TestLoader()
+    if phases is not None:
+        phases.collect()
     if given.what == "discover":
         suite = loader.discover(given.start, given.pattern, given.top)
     else:
         suite = loader.loadTestsFromNames(given.tests)
     CountingRunner.report = given.report
-    if recorder is not None:
-        recorder.is_testing = True
+    if phases is not None and not loader.errors:  # else all phases would rest on the one load that failed
+        CountingRunner.report = phases.enter()
+        if not CountingRunner.report:
+            return 0
+        phases.record(is_testing=True)
     result = CountingRunner(failfast=given.failfast).run(suite)
-    if recorder is not None:
-        recorder.stop()
+    if phases is not None:
+        phases.leave()
     return 0 if result.wasSuccessful() else 1
 
 

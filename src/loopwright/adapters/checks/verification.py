@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
 from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_allowed_tests, without_tests
@@ -20,7 +20,8 @@ from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
-from loopwright.adapters.checks.trial_runs import TrialRuns
+from loopwright.adapters.checks.runners.table import Phase
+from loopwright.adapters.checks.trial_runs import Trial, TrialRuns
 from loopwright.adapters.checks.witnesses import (
     Shown,
     WitnessCandidates,
@@ -52,6 +53,7 @@ class Verification:
     desk: Desk
     specs: tuple[CheckSettings, ...]
     asks_about_tests: bool = False  # a person is asked about every altered test of the base
+    trials: list[Trial] = field(default_factory=list)
 
     async def preflight(self) -> ChecksReported:
         """The base itself: what cannot run here never will, and what is red was so before anybody was paid."""
@@ -191,11 +193,22 @@ class Verification:
 
     async def _alterations(self, ran: Runs) -> Alterations:
         """Compare the tests that differ with those of the base; a person's word covers the files that it names."""
-        runs = TrialRuns(desk=self.desk, specs=self.specs)
+
+        async def beside(spec: CheckSettings, altered: frozenset[str]) -> tuple[frozenset[str], tuple[Phase, ...]]:
+            candidates = await self._candidates(ran, altered)
+            return await WitnessSearch(runs=self._runs).red_without(
+                spec, candidates.get(spec.name, WitnessCandidates())
+            )
+
         before = await self._outcomes(await self._where_it_began(ran))
-        found = await AlteredTests(runs=runs).examine(before, await self._outcomes(ran.landing or ran.judging))
+        tests = AlteredTests(runs=self._runs, beside=beside)
+        found = await tests.examine(before, await self._outcomes(ran.landing or ran.judging))
         found = found.asked_about() if self.asks_about_tests else found
         return found.without(self._let_in())
+
+    @property
+    def _runs(self) -> TrialRuns:
+        return TrialRuns(desk=self.desk, specs=self.specs, trials=self.trials)
 
     def _let_in(self) -> frozenset[str]:
         """Return the paths of changes that a person approved, or allowed beforehand."""
@@ -346,8 +359,8 @@ class Verification:
         if (held := await desk.book.text(key)) is not None:
             with contextlib.suppress(DecodeError):  # it is only looked for again
                 return decode(Shown, held)
-        search = WitnessSearch(runs=TrialRuns(desk=desk, specs=self.specs))
-        candidates = await self._candidates(ran, altered)
+        search = WitnessSearch(runs=self._runs)
+        candidates = await self._candidates(ran, altered.altered)
         found = await search.find(candidates)
         shown = await search.find_commands(demands) if demands else ()
         if not found.witnesses and not shown:
@@ -358,7 +371,7 @@ class Verification:
         await desk.book.keep_text(key, encode(found))
         return found
 
-    async def _candidates(self, ran: Runs, altered: Alterations) -> dict[str, WitnessCandidates]:
+    async def _candidates(self, ran: Runs, altered: frozenset[str]) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
         judging, landing = await self._outcomes(ran.judging), await self._outcomes(ran.landing)
         counting = count_tests(ran.all)
@@ -367,7 +380,7 @@ class Verification:
             name: candidates_of(
                 dict(before.get(name, ())),
                 dict((*judging.get(name, ()), *landing.get(name, ()))),
-                altered.altered,
+                altered,
                 frozenset(test for test, how in red.get(name, ()) if how == "failed"),
             )
             for name in dict.fromkeys((*judging, *landing))

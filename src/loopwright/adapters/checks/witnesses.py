@@ -15,7 +15,8 @@ from typing import Literal
 from loopwright.adapters.checks.canary.breaking import language, unparsable
 from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, same_code, touched
 from loopwright.adapters.checks.demands import fail_on
-from loopwright.adapters.checks.trial_runs import ChosenTests, TrialRuns
+from loopwright.adapters.checks.runners.table import Phase
+from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.evidence import Witness
 from loopwright.kernel.model import CheckResult, Demand, Finding, Tree
@@ -28,6 +29,7 @@ _MISSING_NAME = re.compile(
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
 )
 _WRONG_VALUES: tuple[StubForm, ...] = ("none", "object")
+Phases = tuple[Phase, ...]
 _Reason = Literal["assertion", "missing-name", "exit-code"]
 
 
@@ -76,15 +78,14 @@ class WitnessSearch:
 
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
-        if not any(each.written for each in candidates.values()):
-            return False
         broken = await self._broken()
+        phases = tuple(map(broken.phase, _WRONG_VALUES))
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
-            for form in _WRONG_VALUES:
-                if await self._red(spec, broken.functions(form), tests):
-                    return False
-        return bool(broken.names)
+            trial = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases) if tests else None
+            if trial and any([await self._red(trial, phase, tests) for phase in phases]):
+                return False
+        return bool(broken.names) and any(each.written for each in candidates.values())
 
     async def find_by_exit_code(self, results: Iterable[CheckResult]) -> tuple[Witness, ...]:
         """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""
@@ -122,34 +123,57 @@ class WitnessSearch:
         tests = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
         return await desk.outfit.checkouts.compose(seen.start, taken_from=seen.landing, paths=tests)
 
+    async def red_without(self, spec: CheckSettings, found: WitnessCandidates) -> tuple[frozenset[str], Phases]:
+        """Return the tests that fail without the change, and the phases on the landing tree that ask about them."""
+        tests, without = found.first(_MOST_TRIED), await self._without_change()
+        if not tests or without == self.runs.desk.seen.landing:
+            return frozenset(), ()
+        failed = (await self._start_without(spec, tests, without))[1].failed
+        return (frozenset(failed), await self._phases()) if failed else (frozenset(), ())
+
+    async def _start_without(
+        self, spec: CheckSettings, tests: frozenset[str], without: Tree
+    ) -> tuple[Trial, ChosenTests]:
+        trial = await self.runs.start(spec, without, tests, (PLAIN, AGAIN))
+        return trial, await trial.outcome(PLAIN, tests)
+
+    async def _start_landing(self, spec: CheckSettings, tests: Iterable[str]) -> Trial:
+        return await self.runs.start(spec, self.runs.desk.seen.landing, tests, await self._phases())
+
+    async def _phases(self) -> Phases:
+        broken = await self._broken()
+        return (PLAIN, *(map(broken.phase, ("raise", *_WRONG_VALUES)) if broken.names else ()))
+
     async def _fail_without(self, spec: CheckSettings, tests: frozenset[str], without: Tree) -> dict[str, _Reason]:
         """Return the tests that fail twice without the change and pass once more with it, with why they fail."""
-        first = await self.runs.run(spec, without, tests)
+        trial, first = await self._start_without(spec, tests, without)
         if not first.failed:
             return {}
-        again = await self.runs.run(spec, self.runs.desk.seen.landing, first.failed)
-        second = await self.runs.run(spec, without, again.passed) if again.passed else ChosenTests()
+        again = await (await self._start_landing(spec, first.failed)).outcome(PLAIN, first.failed)
+        second = await trial.outcome(AGAIN, again.passed) if again.passed else ChosenTests()
         steady = first.failed.keys() & second.failed.keys()
         return {test: reason_of(first.failed[test], second.failed[test]) for test in steady}
 
     async def _notice(self, spec: CheckSettings, reasons: Mapping[str, _Reason]) -> frozenset[str]:
         """Return those of the tests that fail when the change is broken."""
-        broken = await self._broken()
-        noticing = await self._red(spec, broken.functions("raise"), reasons)
-        noticing |= await self._red(spec, broken.files, reasons.keys() - noticing)
+        broken, trial = await self._broken(), await self._start_landing(spec, reasons)
+        noticing = await self._red(trial, broken.phase("raise"), reasons)
+        noticing |= await self._red(trial, Phase(texts=broken.files), reasons.keys() - noticing)
         named = frozenset(test for test in noticing if reasons[test] == "missing-name")
         if not named or not broken.names:
             return noticing
-        looking = await self._red(spec, broken.functions("none"), named)
-        looking |= await self._red(spec, broken.functions("object"), named - looking)
+        looking = await self._red(trial, broken.phase("none"), named)
+        looking |= await self._red(trial, broken.phase("object"), named - looking)
         return (noticing - named) | looking
 
-    async def _red(self, spec: CheckSettings, texts: Mapping[str, bytes], tests: Iterable[str]) -> frozenset[str]:
+    async def _red(self, trial: Trial, phase: Phase, tests: Iterable[str]) -> frozenset[str]:
+        """A stub that is put in place once tests are collected misses what runs before: what passes is tried apart."""
         wanted = frozenset(tests)
-        if not wanted or not texts:
+        if not wanted or not phase.texts:
             return frozenset()
-        tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
-        return wanted - (await self.runs.run(spec, tree, wanted)).passed
+        found = trial.reported(phase, wanted) if phase in trial.phases else None
+        red = frozenset(found.failed) if found else frozenset()
+        return red if red == wanted else red | (wanted - red - (await trial.run_apart(phase, wanted - red)).passed)
 
     async def _broken(self) -> BrokenChange:
         seen, source = self.runs.desk.seen, self.runs.desk.outfit.source
@@ -175,6 +199,9 @@ class BrokenChange:
     def functions(self, form: StubForm) -> dict[str, bytes]:
         made = {path: hollowed(self.texts[path], names, path, form) for path, names in self.names.items()}
         return {path: text for path, text in made.items() if text is not None}
+
+    def phase(self, form: StubForm) -> Phase:
+        return Phase(texts=self.functions(form), names=self.names)
 
 
 def broken_change(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> BrokenChange:

@@ -85,21 +85,22 @@ def hollowed(text: bytes, names: frozenset[str], label: str, form: StubForm = "r
 
 
 def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> list[str]:
-    """From the first statement after the docstring to the last; what is before, between and behind stays."""
-    body = _behind_docstring(each.node)
-    first, last = _start(lines, body[0]), body[-1]
-    begin, end = lines[first[0]][: first[1]], lines[last.end_lineno - 1]  # type: ignore[operator]
-    rest = end[_column(end, last.end_col_offset or 0) :]
-    words = f"{ON_PURPOSE}: {label}: {each.name}"
-    made = _stub(form, words, is_generator=_is_generator(each.node))
-    return [*lines[: first[0]], begin + made + rest, *lines[last.end_lineno :]]
+    """A statement in front of the first after the docstring: what follows never runs.
+
+    It stays all the same, so that the function is of the same kind and has the same free variables.
+    """
+    line, column = _start(lines, _behind_docstring(each.node)[0])
+    begin, rest = lines[line][:column], lines[line][column:]
+    stub = _stub(form, f"{ON_PURPOSE}: {label}: {each.name}", is_generator=_is_generator(each.node))
+    between = f"\n{begin}" if not begin.strip() else "; "
+    return [*lines[:line], f"{begin}{stub}{between}{rest}", *lines[line + 1 :]]
 
 
 def _stub(form: StubForm, words: str, *, is_generator: bool) -> str:
-    """A generator stays one, without a value: what makes a generator runs nothing of its body."""
-    value = "" if is_generator else {"none": " None", "object": " object()"}.get(form, "")
-    made = f"raise BaseException({words!r})" if form == "raise" else f"return{value}"
-    return f"{made}; yield" if is_generator else made
+    """A generator ends without a value."""
+    if form == "raise":
+        return f"raise BaseException({words!r})"
+    return "return" if is_generator else {"none": "return None", "object": "return object()"}[form]
 
 
 def _start(lines: list[str], statement: ast.stmt) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners.commands import FoundRunner
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
-from loopwright.adapters.checks.runners.table import CALLS, REPORT, UNITTEST, WHOLE, Format, Pace
+from loopwright.adapters.checks.runners.table import PHASES, REPORT, UNITTEST, WHOLE, Format, Pace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Asked:
     def command(self, report: Path) -> tuple[str, ...]:
         if self.is_verbatim:
             return self.argv
-        stands_for = {UNITTEST: unittest_report.__file__, REPORT: str(report), CALLS: str(calls_folder(report))}
+        stands_for = {UNITTEST: unittest_report.__file__, REPORT: str(report), PHASES: str(phases_folder(report))}
         return tuple(_replace_all(word, stands_for) for word in self.argv)
 
     def environment(self, person: Mapping[str, str], report: Path) -> dict[str, str]:
@@ -55,8 +55,8 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[pace.stop]
     if runner.chosen and pace.only:
         sooner = (*sooner, runner.chosen, " or ".join(pace.only))
-    if pace.records:
-        sooner = (*sooner, *runner.recorded)
+    if pace.phases:
+        sooner = (*sooner, *runner.phased)
     if runner.ignored:
         sooner = (*sooner, *(f"{runner.ignored}={path}" for path in pace.without))
     if found.takes_words:
@@ -67,9 +67,9 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))
 
 
-def calls_folder(report: Path) -> Path:
-    """Where the functions are noted that tests call, in the run's own folder beside its report."""
-    return report.parent / "calls"
+def phases_folder(report: Path) -> Path:
+    """Return the place of the plan of phases and of what they leave, in the run's own folder beside its report."""
+    return report.parent / "phases"
 
 
 def _replace_all(word: str, stands_for: Mapping[str, str]) -> str:
@@ -88,6 +88,11 @@ def counts_by_output(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
     request = asked(argv, texts)
     # A child of node's runner tells it on the same stream what it prints.
     return bool(request.runner) and (request.format in ("output", "go") or request.runner == "node")
+
+
+def runs_phases(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
+    found = find_through_files(argv, texts)
+    return found is not None and bool(found.runner.phased)
 
 
 def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:

@@ -75,6 +75,18 @@ def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
     return read_junit(content, lambda path: (checkout / path).is_file(), nodes=request.runner == "pytest")
 
 
+def read_phases(request: Asked, folder: Path, checkout: Path, count: int) -> tuple[Report | None, ...]:
+    """Return the reports of a run's phases; None where one left none that can be read."""
+    return tuple(_phase(request, folder / f"phase-{number}", checkout) for number in range(count))
+
+
+def _phase(request: Asked, file: Path, checkout: Path) -> Report | None:
+    try:
+        return _from_file(request, file, checkout)
+    except ReportRefused:
+        return None
+
+
 def _from_output(request: Asked, ended: StepEnded, checkout: Path) -> Report | None:
     streams = (without_place(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
     text, errors = (stream.decode("utf-8", "replace") for stream in streams)

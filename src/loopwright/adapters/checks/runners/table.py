@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
-CALLS = "{calls}"  # stands in argv for a folder that only this run knows, where called functions are noted
+PHASES = "{phases}"  # stands in argv for a folder that only this run knows, with the plan of its phases
 UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
 SCRIPT = "unittest_report.py"  # that script's name
 
 Format = Literal["junit", "jest", "rspec", "go", "output"]
 Place = Literal["end", "after"]  # of its arguments, or right after the word that makes it a test run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """One of several runs of the same tests that share a collection, see `trial_phases`."""
+
+    texts: Mapping[str, bytes] = field(default_factory=dict)  # files of the tree in which functions are stubs
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of these functions, by file
+    records: bool = False  # note which functions the tests call
+    turn: int = 1  # the same once more is another phase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +33,7 @@ class Pace:
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
     files: tuple[str, ...] = ()  # all files that have such tests, where the command may name them
     without: tuple[str, ...] = ()  # files that have no tests: loaded as tests they would be the first to fail
-    records: bool = False  # note which functions the tests call
+    phases: tuple[Phase, ...] = ()  # in which the tests run, in the place of the run itself
 
 
 WHOLE = Pace()
@@ -39,7 +50,7 @@ class Runner:
     later: tuple[str, ...] = ()  # stop at the twentieth
     chosen: str = ""  # the option that takes an expression over the names of tests
     ignored: str = ""  # the option that keeps a file from being looked through for tests
-    recorded: tuple[str, ...] = ()  # have the functions noted that tests call
+    phased: tuple[str, ...] = ()  # have the tests run in phases
     place: Place = "end"
     variable: str = ""
     carried: tuple[str, ...] = ()
@@ -66,13 +77,13 @@ PYTEST = Runner(
     later=("--maxfail=20",),
     chosen="-k",
     ignored="--ignore",
-    recorded=("-p", "loopwright_calls"),
+    phased=("-p", "loopwright_phases"),
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
 )
 OUR_UNITTEST = Runner(
-    name="unittest", format="junit", early=("-f",), recorded=("--record", CALLS)
+    name="unittest", format="junit", early=("-f",), phased=("--phases", PHASES)
 )  # its report is asked for by the script itself
 UNITTEST_AS_IT_IS = Runner(name="unittest", format="output")  # started by something else than the check
 DJANGO = Runner(name="django", format="output", words=("--verbosity=2",), early=("--failfast",))

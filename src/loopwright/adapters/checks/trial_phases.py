@@ -1,0 +1,239 @@
+"""Runs chosen tests several times from one collection: as they are, with functions stubbed, with calls recorded.
+
+A plug-in of pytest (`-p loopwright_phases`, a copy of this file under that name) and a part of our unittest runner.
+Standard library only, for Python 3.8 and newer. Each phase is a fork of the process that collected the tests, so that
+none of them sees what another one left in memory. A phase that leaves no report has shown nothing.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from importlib.machinery import SourceFileLoader
+from types import CodeType, FrameType, FunctionType
+
+VARIABLE = "LOOPWRIGHT_PHASES"  # the folder with the plan, and for reports and records
+MODULE = "loopwright_phases"
+PLAN = "plan.json"
+_OPTIMIZED = 1  # a flag of the code of functions; modules and classes, which begin on lines as well, do not have it
+_SWITCHED_OFF: dict[str, object] = {  # options of plug-ins that would stop, spread, repeat or measure a run
+    "maxfail": 0,
+    "numprocesses": None,
+    "dist": "no",
+    "tx": [],
+    "reruns": 0,
+    "cov_source": [],
+}
+
+
+class CallRecorder:
+    """Notes the functions called below the current folder, while tests are collected and while they run."""
+
+    def __init__(self) -> None:
+        self.root = os.getcwd() + os.sep
+        self.is_testing = False
+        self.collecting: set[CodeType] = set()
+        self.testing: set[CodeType] = set()
+
+    def start(self) -> None:
+        threading.setprofile(self._note)
+        sys.setprofile(self._note)
+
+    def stop(self) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
+
+    def write(self, path: str) -> None:
+        rows = {"collected": sorted(self._places(self.collecting)), "called": sorted(self._places(self.testing))}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(rows, file)
+
+    def _note(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            (self.testing if self.is_testing else self.collecting).add(frame.f_code)
+
+    def _places(self, codes: Iterable[CodeType]) -> Iterator[tuple[str, int]]:
+        for code in list(codes):
+            file = os.path.abspath(code.co_filename)
+            if code.co_flags & _OPTIMIZED and file.startswith(self.root):
+                yield file[len(self.root) :].replace(os.sep, "/"), code.co_firstlineno
+
+
+class StubbedFunctions:
+    """Functions by file, first line and name, with the code that takes their place."""
+
+    def __init__(self, stubs: dict[str, dict[str, object]]) -> None:
+        self.codes: dict[tuple[str, int, str], CodeType] = {}
+        self.files: dict[str, str] = {}  # by the names that codes have for them; empty: nothing of it is stubbed
+        for path, held in stubs.items():
+            file = os.path.realpath(path)
+            self.files[file] = file
+            try:
+                with open(file, "rb") as source:
+                    there = _codes_by_name(compile(source.read(), file, "exec", dont_inherit=True))
+                made = _codes_by_name(compile(str(held["text"]).encode("latin-1"), file, "exec", dont_inherit=True))
+            except (OSError, ValueError, SyntaxError):
+                continue  # nothing of it is stubbed, and so nothing is noticed
+            for name in held["names"]:  # type: ignore[attr-defined]
+                if len(there.get(name, ())) == len(made.get(name, ())):
+                    for old, new in zip(there.get(name, ()), made.get(name, ())):
+                        self.codes[file, old.co_firstlineno, old.co_name] = new
+
+    def install(self) -> None:
+        """Replace the code of every function there is, and of those that are still to be imported."""
+        gc.unfreeze()
+        for each in gc.get_objects():
+            if type(each) is FunctionType:
+                code = self.replaced(each.__code__)
+                if code is not each.__code__:
+                    each.__code__ = code
+        load = SourceFileLoader.get_code
+
+        def get_code(loader: SourceFileLoader, fullname: str) -> CodeType | None:
+            code = load(loader, fullname)
+            return code and self.replaced(code)
+
+        SourceFileLoader.get_code = get_code  # type: ignore[method-assign,assignment]
+
+    def replaced(self, code: CodeType) -> CodeType:
+        if code.co_filename not in self.files:
+            file = os.path.realpath(code.co_filename)
+            self.files[code.co_filename] = file if file in self.files else ""
+        file = self.files[code.co_filename]
+        if not file:
+            return code
+        stub = self.codes.get((file, code.co_firstlineno, code.co_name))
+        if stub is not None:
+            return stub if stub.co_freevars == code.co_freevars else code
+        consts = tuple(self.replaced(each) if isinstance(each, CodeType) else each for each in code.co_consts)
+        changed = any(one is not other for one, other in zip(consts, code.co_consts))
+        return code.replace(co_consts=consts) if changed else code
+
+
+def _codes_by_name(module: CodeType) -> dict[str, list[CodeType]]:
+    """Functions and classes by the names of those around them and their own, in the order of the file."""
+    found: dict[str, list[CodeType]] = {}
+
+    def walk(code: CodeType, around: str) -> None:
+        for each in code.co_consts:
+            if isinstance(each, CodeType):
+                name = around
+                if not each.co_name.startswith("<"):  # a comprehension, or the scope of type parameters
+                    name = f"{around}.{each.co_name}" if around else each.co_name
+                    found.setdefault(name, []).append(each)
+                walk(each, name)
+
+    walk(module, "")
+    return found
+
+
+class Phases:
+    """The phases of one process, as the plan in a folder has them."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.recorder: CallRecorder | None = None
+        self.number: int | None = None  # of the phase that this process is; None: it only collects
+        with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
+            self.plan = json.load(file)
+
+    def collect(self) -> None:
+        """Called before tests are collected."""
+        if any(phase["records"] for phase in self.plan):
+            self.recorder = CallRecorder()
+            self.recorder.start()
+
+    def enter(self) -> str:
+        """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
+        if self.recorder is not None:
+            self.recorder.stop()
+        for number, phase in enumerate(self.plan):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of threads that a plug-in may have started
+                child = os.fork()
+            if child:
+                os.waitpid(child, 0)
+                continue
+            self.number = number
+            if not phase["records"]:
+                self.recorder = None
+            if phase["stubs"]:
+                StubbedFunctions(phase["stubs"]).install()
+            return os.path.join(self.folder, f"phase-{number}")
+        return ""
+
+    def record(self, *, is_testing: bool) -> None:
+        if self.recorder is not None:
+            self.recorder.is_testing = is_testing
+            (self.recorder.start if is_testing else self.recorder.stop)()
+
+    def leave(self) -> None:
+        """End a phase, and nothing of what the first process is to clean up."""
+        if self.number is None:
+            return
+        if self.recorder is not None:
+            self.recorder.stop()
+            self.recorder.write(os.path.join(self.folder, f"calls-{self.number}.json"))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+_PHASES = Phases(os.environ[VARIABLE]) if __name__ == MODULE and os.environ.get(VARIABLE) else None
+
+
+def _switch_off(options: object) -> None:
+    for name, value in _SWITCHED_OFF.items():
+        if hasattr(options, name):
+            setattr(options, name, value)
+
+
+def pytest_load_initial_conftests(early_config):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - pytest's types
+    _switch_off(early_config.known_args_namespace)
+    yield
+
+
+pytest_load_initial_conftests.pytest_impl = {"hookwrapper": True}  # type: ignore[attr-defined]
+
+
+def pytest_cmdline_main(config):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
+    _switch_off(config.option)
+
+
+def pytest_collection() -> None:
+    if _PHASES is not None:
+        _PHASES.collect()
+
+
+def pytest_runtestloop(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
+    """Where something cannot be collected, no phase begins: all of them would rest on that one collection."""
+    if _PHASES is None or session.testsfailed:
+        return None
+    report = _PHASES.enter()
+    session.config.option.tbstyle = "native"  # the other styles parse every file of a traceback
+    for plugin in session.config.pluginmanager.get_plugins():
+        if report and type(plugin).__name__ == "LogXML":
+            plugin.logfile = report
+    return None if report else True
+
+
+def pytest_runtest_logstart() -> None:
+    if _PHASES is not None:
+        _PHASES.record(is_testing=True)
+
+
+def pytest_runtest_logfinish() -> None:
+    if _PHASES is not None:
+        _PHASES.record(is_testing=False)
+
+
+def pytest_unconfigure() -> None:
+    if _PHASES is not None:
+        _PHASES.leave()
