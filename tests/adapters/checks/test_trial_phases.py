@@ -50,7 +50,7 @@ class Calc(unittest.TestCase):
         thread.start()
         thread.join()
 """
-ADD, EARLY, SIZE = ["calc.py", 1], ["calc.py", 5], ["calc.py", 14]
+ADD, SIZE = ["calc.py", 1], ["calc.py", 14]
 RECORDING: Mapping[str, object] = {"records": True, "stubs": {}}
 PLAIN: Mapping[str, object] = {"records": False, "stubs": {}}
 
@@ -99,12 +99,10 @@ both = pytest.mark.parametrize("run", [run_unittest, run_pytest], ids=["unittest
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def calls(folder: Path) -> tuple[list[object], list[object]]:
-    """The functions of the product, called while tests were collected and while they ran."""
+def calls(folder: Path) -> list[object]:
+    """The functions of the product that were recorded."""
     (file,) = notes_of(folder).glob("calls-*.json")
-    held = json.loads(file.read_text("utf-8"))
-    of_product = [[row for row in held[name] if row[0] == "calc.py"] for name in ("collected", "called")]
-    return of_product[0], of_product[1]
+    return [row for row in json.loads(file.read_text("utf-8")) if row[0] == "calc.py"]
 
 
 def outcomes(folder: Path) -> list[dict[str, str]]:
@@ -117,7 +115,7 @@ def outcomes(folder: Path) -> list[dict[str, str]]:
 @both
 def test_functions_that_tests_call_are_recorded(folder: Path, run: Run) -> None:
     run(folder, RECORDING)
-    assert calls(folder) == ([EARLY], [ADD, SIZE])
+    assert calls(folder) == [ADD, SIZE]
     assert outcomes(folder) == [{"test_add": "passed", "test_size": "passed"}]
 
 
@@ -125,7 +123,7 @@ def test_functions_that_tests_call_are_recorded(folder: Path, run: Run) -> None:
 def test_calls_of_a_failing_test_are_recorded(folder: Path, run: Run) -> None:
     (folder / "calc.py").write_text(CALC.replace("a + b", "a - b"), "utf-8")
     run(folder, RECORDING)
-    assert calls(folder) == ([EARLY], [ADD, SIZE])
+    assert calls(folder) == [ADD, SIZE]
     assert outcomes(folder)[0]["test_add"] == "failed"
 
 

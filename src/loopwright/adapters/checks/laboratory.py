@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from loopwright.adapters.checks.canary.answers import Before, answering, tried
+from loopwright.adapters.checks.canary.answers import Before, answering, find_likely, tried
 from loopwright.adapters.checks.canary.look import TO_COME, CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.canary.plan import Edits
 from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.ids import file_of
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.origins import origins
@@ -23,6 +25,7 @@ from loopwright.kernel.model import NO_COMMIT, CheckResult, Tree
 from loopwright.kernel.trust import Canary, Classed, FileClass
 
 _LARGEST = 512 * 1024
+_MOST_READ = 400  # files of tests
 _NOBODY = Canary(
     said="untested-change",
     sentence="No test passes here, so that none can notice when the change is broken on purpose:"
@@ -90,21 +93,21 @@ class _Laboratory:
         before = [await self._green(where, result) for where, result in found if result and result.tests]
         return not before or any(each.green or not each.others for each in before)
 
-    async def try_with(
-        self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
-    ) -> Mapping[str, Noticed]:
+    async def try_with(self, where: Place, edits: Edits, checks: tuple[str, ...]) -> Mapping[str, Noticed]:
         whole, checks = self._tree(where), tuple(name for name in checks if self._answers(where, name))
-        tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
+        tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits.texts)
         said = await asyncio.gather(
             *(self._try(where, tree, spec, edits) for spec in self.specs if spec.name in checks)
         )
         return dict(zip((spec.name for spec in self.specs if spec.name in checks), said, strict=True))
 
-    async def _try(self, where: Place, tree: Tree, spec: CheckSettings, edits: Mapping[str, bytes]) -> Noticed:
+    async def _try(self, where: Place, tree: Tree, spec: CheckSettings, edits: Edits) -> Noticed:
         commit = self.desk.run.base if where == "base" else self.desk.run.commit
         result = self._result(where, spec.name)
         before = await self._green(where, result)
-        paths = frozenset(await self.desk.outfit.source.paths(self._tree(where)))
+        files = tuple(sorted({file_of(test) for test in before.green} - {""}))
+        texts = await self.desk.outfit.source.texts(self._tree(where), files[:_MOST_READ], limit=_LARGEST)
+        likely = find_likely(edits.names, texts)
         seconds = result.seconds if result else 0.0
         async with AsyncExitStack() as stack:
             bench = replace(self.desk, stack=stack).bench((*predecessors(spec, self.specs), spec), tree, commit)
@@ -112,7 +115,7 @@ class _Laboratory:
             async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
                 return await bench.run(spec, pace=pace)
 
-            return await tried(spec, start, before, seconds=seconds, broken=tuple(edits), paths=paths)
+            return await tried(spec, start, before, seconds=seconds, broken=tuple(edits.texts), likely=likely)
 
     def _answers(self, where: Place, name: str) -> bool:
         result = self._result(where, name)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Iterable
-
 from loopwright.adapters.checks.reports import Exists
 from loopwright.adapters.checks.runners.commands import find_runner, name_of
 from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
@@ -12,7 +9,6 @@ from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
 _STEERING = ("-o", "-c", "-p", "--override-ini", "--config-file", "--rootdir", "--import-mode")  # each takes a value
 _NARROWING = ("-k", "-m", "--ignore", "--deselect")
 _WITH_VALUE = (*_NARROWING, "--ignore-glob", "-n", "-W", "-r", "--tb", "--maxfail", "--durations", "--junitxml")
-_MOST_FILES = 20  # more of them are hardly a part
 # Options of a discovery that take a value, and their short names.
 _VALUES = {
     "-s": "-s",
@@ -70,36 +66,6 @@ def choose_files(argv: tuple[str, ...], files: tuple[str, ...]) -> tuple[str, ..
 def _with_places(argv: tuple[str, ...], place: int, places: tuple[str, ...]) -> tuple[str, ...]:
     """In front of the options: the last one may take a value that is left out."""
     return (*argv[: place + 1], *places, *_options(argv[place + 1 :]))
-
-
-def files_of(argv: tuple[str, ...], tests: Iterable[str], paths: frozenset[str]) -> tuple[str, ...]:
-    """The files of the tree that have these tests, for the end of the command; none where it would not run them alone.
-
-    A command that names a path already would run that as well. `paths` are all files of the tree.
-    """
-    if not is_pytest(argv) or _names_a_path(argv, paths):
-        return ()
-    found = {_file_in(test, paths) for test in tests}
-    return tuple(sorted(found)) if "" not in found and len(found) <= _MOST_FILES else ()
-
-
-def _names_a_path(argv: tuple[str, ...], paths: frozenset[str]) -> bool:
-    """Whether a word, or the value of an option, is a file, folder or module of the tree."""
-    words = {part.partition("::")[0] for word in argv for part in (word, word.partition("=")[2]) if part}
-    modules = {word.replace(".", "/") for word in words}
-    named = {*map(posixpath.normpath, words), *modules, *(f"{module}.py" for module in modules)}
-    inside = tuple(f"{each}/" for each in named)
-    return "." in named or not paths.isdisjoint(named) or any(path.startswith(inside) for path in paths)
-
-
-def _file_in(test: str, paths: frozenset[str]) -> str:
-    """Of a dotted id the longest beginning that is a file; empty where there is none."""
-    if "::" in test:
-        file = test.partition("::")[0]
-        return file if file in paths else ""
-    parts = test.partition("[")[0].split(".")
-    files = ("/".join(parts[:length]) + ".py" for length in range(len(parts), 0, -1))
-    return next((file for file in files if file in paths), "")
 
 
 def is_pytest(argv: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FrameType, FunctionType
 
@@ -32,13 +32,10 @@ _SWITCHED_OFF: dict[str, object] = {  # options of plug-ins that would stop, spr
 
 
 class CallRecorder:
-    """Notes the functions called below the current folder, while tests are collected and while they run."""
+    """Notes the functions below the current folder that are called while it is at work."""
 
     def __init__(self) -> None:
-        self.root = os.getcwd() + os.sep
-        self.is_testing = False
-        self.collecting: set[CodeType] = set()
-        self.testing: set[CodeType] = set()
+        self.codes: set[CodeType] = set()
 
     def start(self) -> None:
         threading.setprofile(self._note)
@@ -49,19 +46,19 @@ class CallRecorder:
         threading.setprofile(None)
 
     def write(self, path: str) -> None:
-        rows = {"collected": sorted(self._places(self.collecting)), "called": sorted(self._places(self.testing))}
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(rows, file)
+            json.dump(sorted(self._places()), file)
 
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         if event == "call":
-            (self.testing if self.is_testing else self.collecting).add(frame.f_code)
+            self.codes.add(frame.f_code)
 
-    def _places(self, codes: Iterable[CodeType]) -> Iterator[tuple[str, int]]:
-        for code in list(codes):
+    def _places(self) -> Iterator[tuple[str, int]]:
+        root = os.getcwd() + os.sep
+        for code in list(self.codes):
             file = os.path.abspath(code.co_filename)
-            if code.co_flags & _OPTIMIZED and file.startswith(self.root):
-                yield file[len(self.root) :].replace(os.sep, "/"), code.co_firstlineno
+            if code.co_flags & _OPTIMIZED and file.startswith(root):
+                yield file[len(root) :].replace(os.sep, "/"), code.co_firstlineno
 
 
 class StubbedFunctions:
@@ -142,16 +139,8 @@ class Phases:
         with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
             self.plan = json.load(file)
 
-    def collect(self) -> None:
-        """Called before tests are collected."""
-        if any(phase["records"] for phase in self.plan):
-            self.recorder = CallRecorder()
-            self.recorder.start()
-
     def enter(self) -> str:
         """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
-        if self.recorder is not None:
-            self.recorder.stop()
         for number, phase in enumerate(self.plan):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -162,8 +151,7 @@ class Phases:
                 os.waitpid(child, 0)
                 continue
             self.number = number
-            if not phase["records"]:
-                self.recorder = None
+            self.recorder = CallRecorder() if phase["records"] else None
             if phase["stubs"]:
                 StubbedFunctions(phase["stubs"]).install()
             return os.path.join(self.folder, f"phase-{number}")
@@ -171,7 +159,6 @@ class Phases:
 
     def record(self, *, is_testing: bool) -> None:
         if self.recorder is not None:
-            self.recorder.is_testing = is_testing
             (self.recorder.start if is_testing else self.recorder.stop)()
 
     def leave(self) -> None:
@@ -205,11 +192,6 @@ pytest_load_initial_conftests.pytest_impl = {"hookwrapper": True}  # type: ignor
 
 def pytest_cmdline_main(config):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
     _switch_off(config.option)
-
-
-def pytest_collection() -> None:
-    if _PHASES is not None:
-        _PHASES.collect()
 
 
 def pytest_runtestloop(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above

@@ -197,8 +197,6 @@ def main(words: list[str]) -> int:
     if given.top is None and given.start != ".":
         sys.path.insert(1, os.getcwd())  # noqa: PTH109 - as in `_write`
     loader = unittest.TestLoader()
-    if phases is not None:
-        phases.collect()
     if given.what == "discover":
         suite = loader.discover(given.start, given.pattern, given.top)
     else:

@@ -9,6 +9,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.canary.answers import Before, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.canary.plan import Edits
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.runners.asking import asked
@@ -60,9 +61,9 @@ class ToyLaboratory:
     async def elsewhere(self, paths: tuple[str, ...]) -> dict[str, str]:
         return {path: self.places[path] for path in paths if path in self.places}
 
-    async def try_with(self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]) -> dict[str, Noticed]:
-        self.tries.append((where, tuple(sorted(edits))))
-        return {name: await self._tried(name, where, edits) for name in checks}
+    async def try_with(self, where: Place, edits: Edits, checks: tuple[str, ...]) -> dict[str, Noticed]:
+        self.tries.append((where, tuple(sorted(edits.texts))))
+        return {name: await self._tried(name, where, edits.texts) for name in checks}
 
     async def _tried(self, name: str, where: Place, edits: Mapping[str, bytes]) -> Noticed:
         spec = CheckSettings(name=name, run=self.specs[name], report="junit", timeout=60)

@@ -154,16 +154,16 @@ def test_tests_that_are_likely_to_notice_go_first(
     ],
 )
 def test_a_part_that_is_red_is_enough_where_it_tells_of_what_was_broken(part: Ran, asked: int) -> None:
-    paces: list[Pace] = []
+    commands: list[tuple[str, ...]] = []
 
     async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-        paces.append(pace)
-        return part if pace.only else ran("tests.test_a", exit_code=1)
+        commands.append(spec.run)
+        return part if "tests/test_a.py" in spec.run else ran("tests.test_a", exit_code=1)
 
-    tree = frozenset({"tests/test_a.py"})
-    said = asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=("test_a.py",), paths=tree))
+    likely = "tests/test_a.py"
+    said = asyncio.run(tried(check("test", "pytest", "-q", "tests"), start, GREEN, seconds=1.0, likely=likely))
     assert said.red
-    assert [(pace.only, pace.files) for pace in paces] == [(("test_a",), ("tests/test_a.py",)), ((), ())][:asked]
+    assert commands == [("pytest", "tests/test_a.py", "-q"), ("pytest", "-q", "tests")][:asked]
 
 
 def test_broken_files_without_tests_are_not_looked_through_for_any() -> None:
@@ -176,10 +176,7 @@ def test_broken_files_without_tests_are_not_looked_through_for_any() -> None:
 
     broken = ("shop/__init__.py", "shop/test_a.py")
     asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=broken))
-    assert [(pace.only, pace.without) for pace in paces] == [
-        (("test_a",), ("shop/__init__.py",)),
-        ((), ("shop/__init__.py",)),
-    ]
+    assert [pace.without for pace in paces] == [("shop/__init__.py",)]
 
 
 def test_too_many_of_them_are_not_named() -> None:

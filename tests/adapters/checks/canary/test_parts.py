@@ -5,61 +5,31 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.single_test import files_of
+from loopwright.adapters.checks.canary.answers import find_likely
 from loopwright.kernel.trust import Canary
 from tests.adapters.checks.projects import PYTEST, project
 
-TREE = frozenset({"pkg/a.py", "pkg/tests/test_a.py", "pkg/tests/test_b.py", "tox.ini", "setup/x.txt"})
-NODE, DOTTED = "pkg/tests/test_a.py::T::test_x[a.b/c]", "pkg.tests.test_b.T.test_y[a.b]"
-COMMAND = ("python3", "-m", "pytest", "-q", "--junitxml={report}")
+TEXTS = {"tests/test_a.py": "a.parse(1) and more", "tests/test_b.py": "a.parse, Table", "tests/test_c.py": "parser, pack"}
 
 
 @pytest.mark.parametrize(
-    ("tests", "files"),
+    ("names", "file"),
     [
-        ((NODE,), ("pkg/tests/test_a.py",)),
-        ((NODE, DOTTED, NODE), ("pkg/tests/test_a.py", "pkg/tests/test_b.py")),
-        (("pkg.a.add",), ("pkg/a.py",)),  # an example of a docstring
-        ((NODE, "test_a.T.test_x"), ()),  # from another folder than that of the tree
-        (("tests/test_a.py::test_x",), ()),
-        ((NODE, "README.md::README.md"), ()),
+        (("a.py: parse",), "tests/test_b.py"),
+        (("a.py: Table.__init__",), "tests/test_b.py"),
+        (("a.py: Table.parser",), "tests/test_c.py"),
+        (("parser/__init__.py",), "tests/test_c.py"),
+        (("pack/nowhere.py: nothing",), "tests/test_c.py"),
+        (("nowhere.py: nothing",), ""),
+        ((), ""),
     ],
 )
-def test_ids_name_files_of_the_tree_or_none_are_asked_for(tests: tuple[str, ...], files: tuple[str, ...]) -> None:
-    assert files_of(COMMAND, tests, TREE) == files
+def test_the_file_that_is_most_about_what_is_broken_is_likely_to_notice(names: tuple[str, ...], file: str) -> None:
+    assert find_likely(names, TEXTS) == file
 
 
-def test_many_files_are_no_part() -> None:
-    tree = frozenset(f"test_{n}.py" for n in range(21))
-    tests = sorted(f"{path}::test" for path in tree)
-    assert len(files_of(COMMAND, tests[:20], tree)) == 20
-    assert files_of(COMMAND, tests, tree) == ()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "pytest .",
-        "pytest pkg",
-        "pytest ./pkg/tests/",
-        "pytest pkg/tests/test_a.py::T",
-        "pytest --pyargs pkg.tests",
-        "pytest --pyargs pkg.tests.test_a",
-        "pytest --cov=pkg",
-        "pytest -c tox.ini",
-        "uv run --directory setup pytest",
-        "hatch test",
-        "npm test",
-        "python3 -m unittest",
-    ],
-)
-def test_a_command_that_names_paths_or_takes_none_gets_no_files(words: str) -> None:
-    assert files_of(tuple(words.split()), (NODE,), TREE) == ()
-
-
-@pytest.mark.parametrize("words", ["uv run pytest -q", "coverage run -m pytest", ".venv/bin/pytest -k not_slow -n 2"])
-def test_one_that_leaves_them_to_the_runner_does(words: str) -> None:
-    assert files_of(tuple(words.split()), (NODE,), TREE) == ("pkg/tests/test_a.py",)
+def test_the_only_file_is_no_part() -> None:
+    assert find_likely(("a.py: parse",), {"test_a.py": "parse"}) == ""
 
 
 CODE = "NAMES = []\n\n\ndef one():\n    return 1\n"

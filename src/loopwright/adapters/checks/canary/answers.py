@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -12,7 +14,7 @@ from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.runners.table import CHOOSES, NO_TEST_TOOLS, NO_TESTS, STOP_LATER, Pace
-from loopwright.adapters.checks.single_test import files_of
+from loopwright.adapters.checks.single_test import choose_files, is_pytest
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
@@ -92,17 +94,23 @@ async def tried(
     *,
     seconds: float,
     broken: tuple[str, ...] = (),
-    paths: frozenset[str] = frozenset(),
+    likely: str = "",
 ) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    Tests that have the name of a `broken` file in their ids go first, by their files among `paths` where that can be: a
-    runner that chooses by name loads all files before. What fails first and was no test before may hide a red: then it
-    is run on for some failures more, and to its end.
+    The `likely` file of tests goes first; where the command cannot name files, those tests that have the name of a
+    `broken` file in their ids. What fails first and was no test before may hide a red: then it is run on for some
+    failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
-    spent = 0.0
-    paces = [_first_pace(spec, before, broken, paths)]
+    spent, part = 0.0, choose_files(spec.run, (likely,) if likely else ())
+    if part:
+        ran = await start(replace(patient, run=part), pace=Pace(stop="first"))
+        said = answered(spec, ran, before, is_part=True)
+        if said.red:
+            return said
+        spent = said.seconds
+    paces = [_first_pace(before, broken, by_name=not is_pytest(spec.run))]
     while True:
         pace = paces.pop(0)
         ran = await start(patient, pace=pace)
@@ -118,6 +126,28 @@ async def tried(
             return replace(said, seconds=spent)
 
 
+def find_likely(names: tuple[str, ...], texts: Mapping[str, str]) -> str:
+    """Return the file of tests that is most about what is broken, if there are others; else nothing.
+
+    `names` are files, or functions behind their file and a colon, as `Edits` has them. Where no test mentions a
+    function, its class, its module and its package are looked for, in this order.
+    """
+    for words in zip_longest(*map(_words_for, names), fillvalue=""):
+        pattern = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word in words if word)})\b")
+        share = {path: len(pattern.findall(text)) / (len(text) or 1) for path, text in texts.items()}
+        if any(share.values()):
+            return max(sorted(share), key=share.__getitem__) if len(texts) > 1 else ""
+    return ""
+
+
+def _words_for(name: str) -> list[str]:
+    """The words by which a test may mention it: a special method is not called by its own name."""
+    path, _, function = name.partition(": ")
+    pure = PurePosixPath(path)
+    parts = [*(pure.parent.name, pure.stem), *function.split(".")]
+    return [each for each in reversed(parts) if each and not each.startswith("__")]
+
+
 def _further(ran: Ran) -> list[Pace]:
     """After a run that stopped at its first failure, which was no test."""
     if ran.exit_code == 0 or not ran.runner:
@@ -126,16 +156,10 @@ def _further(ran: Ran) -> list[Pace]:
     return [*later, Pace()]
 
 
-def _first_pace(spec: CheckSettings, before: Before, broken: tuple[str, ...], paths: frozenset[str]) -> Pace:
-    green, stems = before.green, tuple(sorted({PurePosixPath(path).stem for path in broken}))
-    words = _telling(green, stems)
-    having = (test for test in green if any(word in test for word in words))
-    return Pace(
-        stop="first",
-        only=words,
-        files=files_of(spec.run, having, paths) if words else (),
-        without=_testless(broken, green | before.others),
-    )
+def _first_pace(before: Before, broken: tuple[str, ...], *, by_name: bool) -> Pace:
+    stems = tuple(sorted({PurePosixPath(path).stem for path in broken}))
+    only = _telling(before.green, stems) if by_name else ()
+    return Pace(stop="first", only=only, without=_testless(broken, before.green | before.others))
 
 
 def _testless(broken: tuple[str, ...], tests: frozenset[str]) -> tuple[str, ...]:

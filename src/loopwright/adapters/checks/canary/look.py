@@ -35,9 +35,7 @@ class Noticed:
 class Laboratory(Protocol):
     """The trees of one candidate, and checks that run on them with files replaced."""
 
-    async def try_with(
-        self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
-    ) -> Mapping[str, Noticed]: ...
+    async def try_with(self, where: Place, edits: Edits, checks: tuple[str, ...]) -> Mapping[str, Noticed]: ...
 
     async def texts(self, where: Place, paths: tuple[str, ...]) -> Mapping[str, bytes]:
         """The content of these files; what is not there is left out."""
@@ -204,7 +202,7 @@ class _Looking:
         return ", ".join(f"{name} is imported from {where}" for name, where in found if where)
 
     async def _try(self, where: Place, edits: Edits) -> _Tried:
-        said = await self.laboratory.try_with(where, edits.texts, self.question.checks)
+        said = await self.laboratory.try_with(where, edits, self.question.checks)
         self.seconds += sum(each.seconds for each in said.values())
         red = tuple(name for name in self.question.checks if name in said and said[name].red)
         green = tuple(name for name in self.question.checks if name not in red)

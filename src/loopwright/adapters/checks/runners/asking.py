@@ -60,8 +60,7 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     if runner.ignored:
         sooner = (*sooner, *(f"{runner.ignored}={path}" for path in pace.without))
     if found.takes_words:
-        files = pace.files if runner.chosen else ()
-        words = found.with_words((*(() if own_report else runner.words), *sooner, *files))
+        words = found.with_words((*(() if own_report else runner.words), *sooner))
         return _asked(found, argv=words, format=runner.format, carried=())
     carried = () if own_report else runner.carried
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))

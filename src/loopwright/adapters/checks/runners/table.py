@@ -31,7 +31,6 @@ class Pace:
 
     stop: Literal["first", "twentieth", "never"] = "never"  # at which failure it may stop
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
-    files: tuple[str, ...] = ()  # all files that have such tests, where the command may name them
     without: tuple[str, ...] = ()  # files that have no tests: loaded as tests they would be the first to fail
     phases: tuple[Phase, ...] = ()  # in which the tests run, in the place of the run itself
 
@@ -73,8 +72,8 @@ PYTEST = Runner(
     name="pytest",
     format="junit",
     words=(f"--junitxml={REPORT}",),
-    early=("-x",),
-    later=("--maxfail=20",),
+    early=("-x", "--tb=native"),  # the other styles parse every file of a traceback
+    later=("--maxfail=20", "--tb=native"),
     chosen="-k",
     ignored="--ignore",
     phased=("-p", "loopwright_phases"),
