@@ -44,6 +44,7 @@ from loopwright.kernel.visible import visible
 KEPT = 4  # prepared differently, before the oldest goes
 _LOOK_AGAIN = 0.05  # seconds, while somebody else prepares the same
 _NUL = b"\0"
+_LINKS = "links"  # of dependency folders, kept beside what setup made
 
 IsNamed = Callable[[str], Awaitable[bool]]  # whether an event of the log rests on a list of this name
 
@@ -115,7 +116,7 @@ class Prepared:
         for path in linked:
             if path not in present:
                 remove(folder / path)
-                (folder / path).symlink_to(self.files / path)
+                _put_link(f"{folder}/{path}", f"{self.files}/{path}", f"{self.files.with_name(_LINKS)}/{path}")
         return [*linked, *(path for path in wanted if not self.made.is_special(path))]
 
     def _copy(self, path: str, folder: Path) -> None:
@@ -128,6 +129,22 @@ class Prepared:
             _copy_moved(source, target, os.fsencode(self.made.made_in), os.fsencode(folder))
         else:
             copy_entry(source, target)
+
+
+def _put_link(place: str, target: str, kept: str) -> None:
+    """A link, by a further name for the one that an earlier checkout left, if that leads to the same target.
+
+    A new link takes many times as long, and nobody can alter one without making another.
+    """
+    with contextlib.suppress(OSError):
+        os.link(kept, place, follow_symlinks=False)
+        if os.readlink(place) == target:  # noqa: PTH115 - a Path would be made for each
+            return
+        os.unlink(place)  # noqa: PTH108 - as above
+    os.symlink(target, place)  # noqa: PTH211 - as above
+    with contextlib.suppress(OSError):
+        os.makedirs(os.path.dirname(kept), exist_ok=True)  # noqa: PTH103, PTH120 - as above
+        os.link(place, kept, follow_symlinks=False)
 
 
 def _copy_moved(source: str, target: str, old: bytes, new: bytes) -> None:
