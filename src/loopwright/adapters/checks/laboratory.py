@@ -34,9 +34,16 @@ _NOBODY = Canary(
 
 
 async def look_at(
-    desk: Desk, specs: tuple[CheckSettings, ...], judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]
+    desk: Desk,
+    specs: tuple[CheckSettings, ...],
+    judging: tuple[CheckResult, ...],
+    landing: tuple[CheckResult, ...],
+    exercised: tuple[str, ...] = (),
 ) -> Canary:
-    """Made once for a candidate: what was seen of these trees with these commands is seen again."""
+    """Made once for a candidate: what was seen of these trees with these commands is seen again.
+
+    `exercised`: see `CanaryQuestion`.
+    """
     old, new = (frozenset(result.name for result in results if result.tests) for results in (judging, landing))
     names, counts = answering(specs, old | new)
     seen = desk.seen
@@ -45,6 +52,7 @@ async def look_at(
     only_reads = desk.run.trust.tests_to_come
     since = desk.run.after.commit if desk.run.after.noticed else NO_COMMIT
     asked = f"canary {seen.landing} {seen.base}{' reads' if only_reads else ''}{f' since {since}' if since else ''}"
+    asked += f" exercised by {' '.join(exercised)}" if exercised else ""
     key = receipt_key(seen.judging, asked, words, " ".join(marks))
     if (held := await desk.book.text(key)) is not None:
         try:
@@ -60,6 +68,7 @@ async def look_at(
         lands_apart=seen.landing != seen.judging and not by_new_alone,
         only_reads=only_reads,
         since=bool(since),
+        exercised=exercised,
         ground="landing" if by_new_alone else "judging",
     )
     nobody = Canary(said="not-shown", sentence=TO_COME) if only_reads else _NOBODY

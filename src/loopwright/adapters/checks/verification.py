@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
@@ -126,8 +126,9 @@ class Verification:
         whole = await self._with_held(altered) if ran.is_green else ()
         own = self._own_tests_fail(whole)
         is_good = ran.is_green and not own and _is_green(also)
-        canary = await self._canary(ran) if is_good else None
-        evidence = await self._evidence(ran, altered, canary, also) if is_good else None
+        shown = await self._shown(ran, altered, also) if is_good else Shown()
+        canary = await self._canary(ran, shown) if is_good else None
+        evidence = await self._evidence(ran, altered, canary, shown) if is_good else None
         if (
             canary is not None
             and canary.said == "noticed"
@@ -318,56 +319,69 @@ class Verification:
         )
         return (engine_finding("own-tests-fail", told, file=held[0].change.path),)
 
-    async def _canary(self, ran: Runs) -> Canary | None:
+    async def _canary(self, ran: Runs, shown: Shown) -> Canary | None:
         seen = self.desk.seen
         if seen.landing == seen.base:
             return None  # nothing lands that could be broken
         if self.desk.run.trust.tests_to_come and not any(result.tests for result in ran.judging):
             return None  # the base has no test that could notice it, and others are still to be written
-        return await look_at(self.desk, self.specs, ran.judging, ran.landing)
+        # Against the base of trust more functions are touched than since the work began.
+        exercised = shown.exercised if seen.start == seen.base else ()
+        return await look_at(self.desk, self.specs, ran.judging, ran.landing, exercised)
 
-    async def _evidence(
-        self, ran: Runs, altered: Alterations, canary: Canary | None, also: tuple[CheckResult, ...]
-    ) -> Evidence | None:
-        """Say how much the checks show of the change. Where its tests are still to be written, nobody asks."""
+    async def _evidence(self, ran: Runs, altered: Alterations, canary: Canary | None, shown: Shown) -> Evidence | None:
+        """Say how much the checks show of the change. Where its tests are still to be written, nobody asks.
+
+        Where only new tests notice when the change raises, they have to look at what it returns, too.
+        """
         if self.desk.run.trust.tests_to_come:
             return None
-        found = await self._shown(ran, altered, also, by_new_tests=canary is not None and canary.where == "landing")
         level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
-        level = Level.UNTESTED if found.asserts_nothing else level
+        if canary is not None and canary.where == "landing" and not shown.witnesses:
+            level = Level.UNTESTED if await self._assert_nothing(ran, altered) else level
         return Evidence(
-            level=Level.SHOWN if found.witnesses else level,
-            witnesses=found.witnesses,
+            level=Level.SHOWN if shown.witnesses else level,
+            witnesses=shown.witnesses,
             altered_tests=altered.tests,
-            idle_tests=found.idle,
+            idle_tests=shown.idle,
         )
 
-    async def _shown(
-        self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...], *, by_new_tests: bool
-    ) -> Shown:
-        """Found once for the same trees and commands: what was seen then is seen again.
-
-        `by_new_tests`: only new tests notice when the change raises. Then they have to look at what it returns, too.
-        """
-        desk, seen = self.desk, self.desk.seen
+    async def _shown(self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...]) -> Shown:
+        if self.desk.run.trust.tests_to_come:
+            return Shown()
         red_before = frozenset(each.name for each in also if each.red_before)
-        demands = tuple(each for each in desk.run.also if each.name in red_before)
-        commands = (*self.specs, *(CheckSettings(name=each.name, run=each.argv) for each in demands))
+        demands = tuple(each for each in self.desk.run.also if each.name in red_before)
+        search = WitnessSearch(runs=self._runs)
+
+        async def find() -> Shown:
+            found = await search.find(await self._candidates(ran, altered.altered))
+            shown = await search.find_commands(demands) if demands else ()
+            if not found.witnesses and not shown:
+                shown = await search.find_by_exit_code(ran.judging)
+            return replace(found, witnesses=(*found.witnesses, *shown))
+
+        commands = tuple(CheckSettings(name=each.name, run=each.argv) for each in demands)
+        return await self._found_once("witnesses", commands, find)
+
+    async def _assert_nothing(self, ran: Runs, altered: Alterations) -> bool:
+        async def find() -> Shown:
+            candidates = await self._candidates(ran, altered.altered)
+            return Shown(asserts_nothing=await WitnessSearch(runs=self._runs).assert_nothing(candidates))
+
+        return (await self._found_once("assertions", (), find)).asserts_nothing
+
+    async def _found_once(
+        self, what: str, also: tuple[CheckSettings, ...], find: Callable[[], Awaitable[Shown]]
+    ) -> Shown:
+        """Found once for the same trees and commands: what was seen then is seen again."""
+        desk, seen = self.desk, self.desk.seen
         marks = " ".join([await desk.outfit.digests.of(spec) for spec in self.specs])
-        words = tuple(word for spec in commands for word in (spec.name, *spec.run))
-        key = receipt_key(seen.landing, f"witnesses {seen.start} {seen.judging}", words, marks)
+        words = tuple(word for spec in (*self.specs, *also) for word in (spec.name, *spec.run))
+        key = receipt_key(seen.landing, f"{what} {seen.start} {seen.judging}", words, marks)
         if (held := await desk.book.text(key)) is not None:
             with contextlib.suppress(DecodeError):  # it is only looked for again
                 return decode(Shown, held)
-        search = WitnessSearch(runs=self._runs)
-        candidates = await self._candidates(ran, altered.altered)
-        found = await search.find(candidates)
-        shown = await search.find_commands(demands) if demands else ()
-        if not found.witnesses and not shown:
-            shown = await search.find_by_exit_code(ran.judging)
-        found = replace(found, witnesses=(*found.witnesses, *shown))
-        if by_new_tests and not found.witnesses:
-            found = replace(found, asserts_nothing=await search.assert_nothing(candidates))
+        found = await find()
         await desk.book.keep_text(key, encode(found))
         return found
 

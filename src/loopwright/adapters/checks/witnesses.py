@@ -36,6 +36,7 @@ _Reason = Literal["assertion", "missing-name", "exit-code"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
     witnesses: tuple[Witness, ...] = ()
+    exercised: tuple[str, ...] = ()  # checks with a witness that fails when the touched functions raise
     idle: tuple[str, ...] = ()  # new tests that fail on the base and do not notice a broken change
     asserts_nothing: bool = False  # every new test passes whatever the touched functions return
 
@@ -58,6 +59,7 @@ class WitnessSearch:
     async def find(self, candidates: Mapping[str, WitnessCandidates]) -> Shown:
         """Return the witnesses among these tests, by the name of their check."""
         witnesses: list[Witness] = []
+        exercised: list[str] = []
         idle: list[str] = []
         without = await self._without_change()
         for spec in self.runs.specs:
@@ -66,7 +68,8 @@ class WitnessSearch:
             if not tests or without == self.runs.desk.seen.landing:
                 continue
             reasons = await self._fail_without(spec, tests, without)
-            noticing = await self._notice(spec, reasons) if reasons else frozenset[str]()
+            raised, noticing = await self._notice(spec, reasons) if reasons else (frozenset[str](), frozenset[str]())
+            exercised += [spec.name] if raised & noticing else []
             witnesses += [
                 Witness(
                     id=test, check=spec.name, fails_on_base=reasons[test], by="base" if test in found.red else "maker"
@@ -74,7 +77,7 @@ class WitnessSearch:
                 for test in sorted(noticing)
             ]
             idle += sorted(reasons.keys() & found.written - noticing)
-        return Shown(witnesses=tuple(witnesses), idle=tuple(idle))
+        return Shown(witnesses=tuple(witnesses), exercised=tuple(exercised), idle=tuple(idle))
 
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
@@ -154,17 +157,19 @@ class WitnessSearch:
         steady = first.failed.keys() & second.failed.keys()
         return {test: reason_of(first.failed[test], second.failed[test]) for test in steady}
 
-    async def _notice(self, spec: CheckSettings, reasons: Mapping[str, _Reason]) -> frozenset[str]:
-        """Return those of the tests that fail when the change is broken."""
+    async def _notice(
+        self, spec: CheckSettings, reasons: Mapping[str, _Reason]
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the tests that fail when the touched functions raise, and those that notice a broken change."""
         broken, trial = await self._broken(), await self._start_landing(spec, reasons)
-        noticing = await self._red(trial, broken.phase("raise"), reasons)
-        noticing |= await self._red(trial, Phase(texts=broken.files), reasons.keys() - noticing)
+        raised = await self._red(trial, broken.phase("raise"), reasons)
+        noticing = raised | await self._red(trial, Phase(texts=broken.files), reasons.keys() - raised)
         named = frozenset(test for test in noticing if reasons[test] == "missing-name")
         if not named or not broken.names:
-            return noticing
+            return raised, noticing
         looking = await self._red(trial, broken.phase("none"), named)
         looking |= await self._red(trial, broken.phase("object"), named - looking)
-        return (noticing - named) | looking
+        return raised, (noticing - named) | looking
 
     async def _red(self, trial: Trial, phase: Phase, tests: Iterable[str]) -> frozenset[str]:
         """A stub that is put in place once tests are collected misses what runs before: what passes is tried apart."""

@@ -9,7 +9,11 @@ from loopwright.adapters.checks.canary.answers import find_likely
 from loopwright.kernel.trust import Canary
 from tests.adapters.checks.projects import PYTEST, project
 
-TEXTS = {"tests/test_a.py": "a.parse(1) and more", "tests/test_b.py": "a.parse, Table", "tests/test_c.py": "parser, pack"}
+TEXTS = {
+    "tests/test_a.py": "a.parse(1) and more",
+    "tests/test_b.py": "a.parse, Table",
+    "tests/test_c.py": "parser, pack",
+}
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ class CanaryQuestion:
     lands_apart: bool = False  # the landing tree is not the judging one
     only_reads: bool = False  # tests that run the change are still to be written
     since: bool = False  # what was there before it, and is no base, is not asked about
+    exercised: tuple[str, ...] = ()  # checks with a new test that fails when all that the change touched raises
     ground: Literal["judging", "landing"] = "judging"  # landing: the base has no test that could notice anything
 
 
@@ -122,6 +123,9 @@ class _Looking:
                 return _noticed(tried, "exercises", self.question.ground, kept)
             if self.plan.on_base.texts and (on_base := await self._try("base", self.plan.on_base)).red:
                 return _disarmed(on_base, self.plan.on_base)
+        if shown := tuple(name for name in self.question.checks if name in self.question.exercised):
+            others = tuple(name for name in self.question.checks if name not in shown)
+            return _noticed(_Tried(red=shown, green=others), "exercises", "landing", self.plan.landing)
         if kept.names != functions.names and (tried := await self._try(self.question.ground, functions)).red:
             return _noticed(tried, "exercises", self.question.ground, functions)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.landing)).red:
