@@ -7,6 +7,7 @@ none of them sees what another one left in memory. A phase that leaves no report
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -14,6 +15,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FrameType, FunctionType
 
@@ -71,8 +73,7 @@ class StubbedFunctions:
             file = os.path.realpath(path)
             self.files[file] = file
             try:
-                with open(file, "rb") as source:
-                    there = _codes_by_name(compile(source.read(), file, "exec", dont_inherit=True))
+                there = _codes_in(file)
                 made = _codes_by_name(compile(str(held["text"]).encode("latin-1"), file, "exec", dont_inherit=True))
             except (OSError, ValueError, SyntaxError):
                 continue  # nothing of it is stubbed, and so nothing is noticed
@@ -112,6 +113,12 @@ class StubbedFunctions:
         return code.replace(co_consts=consts) if changed else code
 
 
+@lru_cache(maxsize=1024)
+def _codes_in(file: str) -> dict[str, list[CodeType]]:
+    with open(file, "rb") as source:
+        return _codes_by_name(compile(source.read(), file, "exec", dont_inherit=True))
+
+
 def _codes_by_name(module: CodeType) -> dict[str, list[CodeType]]:
     """Functions and classes by the names of those around them and their own, in the order of the file."""
     found: dict[str, list[CodeType]] = {}
@@ -141,6 +148,9 @@ class Phases:
 
     def enter(self) -> str:
         """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
+        for path in {path for phase in self.plan for path in phase["stubs"]}:
+            with contextlib.suppress(OSError, ValueError, SyntaxError):
+                _codes_in(os.path.realpath(path))  # once for all phases
         for number, phase in enumerate(self.plan):
             sys.stdout.flush()
             sys.stderr.flush()

@@ -38,6 +38,7 @@ class ToyLaboratory:
     gone: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
     specs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"test": UNITTEST})
+    exercised: tuple[str, ...] = ()
     installed: str = ""
     places: Files = field(default_factory=dict)
     before: dict[tuple[str, Place], Before] = field(default_factory=dict)
@@ -107,5 +108,6 @@ class ToyLaboratory:
             checks=tuple(self.specs),
             counts=counts,
             lands_apart=bool(self.tests_of_candidate),
+            exercised=self.exercised,
         )
         return asyncio.run(look(question, self))

@@ -84,6 +84,20 @@ def test_a_new_function_is_noticed_by_a_new_test_alone_and_that_is_said(tmp_path
     assert [where for where, _ in toy.tries] == ["judging", "landing"]  # nothing of it is on the base
 
 
+def test_a_witness_answers_for_new_functions_without_a_try(tmp_path: Path) -> None:
+    new = {"pkg/a.py": f"{A}\n\ndef mul(a, b):\n    return a * b\n"}
+    tests = {"tests/test_new.py": module_of_tests("self.assertEqual(pkg.a.mul(2, 3), 6)")}
+    toy = laboratory(tmp_path, product_of_candidate=new, tests_of_candidate=tests, exercised=("test",))
+    said = toy.look()
+    assert (said.said, said.how, said.where, said.noticed_by) == ("noticed", "exercises", "landing", ("test",))
+    assert toy.tries == []
+
+
+def test_functions_of_the_base_are_tried_whatever_a_witness_says(tmp_path: Path) -> None:
+    toy = laboratory(tmp_path, exercised=("test",))
+    assert (toy.look().where, toy.tries) == ("judging", [("judging", ("pkg/a.py",))])
+
+
 OFF = """
 import unittest
 
@@ -108,7 +122,8 @@ def test_a_product_that_keeps_its_tests_from_running_is_found_out_whatever_new_t
     tmp_path: Path, product: dict[str, str], missed: tuple[str, ...]
 ) -> None:
     tests = {"tests/test_new.py": "import pkg.a\npkg.a.add(0, 0)\n" + module_of_tests(ADD)}
-    said = laboratory(tmp_path, product_of_candidate=product, tests_of_candidate=tests).look()
+    changed = {"product_of_candidate": product, "tests_of_candidate": tests, "exercised": ("test",)}
+    said = laboratory(tmp_path, **changed).look()
     assert (said.said, said.missed) == ("disarmed", missed)
 
 

@@ -69,7 +69,7 @@ def names_in(text: bytes) -> frozenset[str]:
     return frozenset(each.name for each in _functions(text))
 
 
-@lru_cache(maxsize=16)  # what is asked of the judging tree is mostly asked of the landing one
+@lru_cache(maxsize=256)  # what is asked of the judging tree is mostly asked of the landing one
 def hollowed(text: bytes, names: frozenset[str], label: str, form: StubForm = "raise") -> bytes | None:
     """The text, where the functions of these names are stubs; None where there is none, or none can be replaced."""
     outer = _outermost([each for each in _functions(text) if each.name in names])
@@ -81,6 +81,8 @@ def hollowed(text: bytes, names: frozenset[str], label: str, form: StubForm = "r
         made = "".join(lines).encode(encoding)
     except _UNUSUAL:
         return None
+    if form != "raise":  # one of the forms shows that there is room for a statement
+        return made if hollowed(text, names, label) is not None else None
     return made if outer and _parsed(made) is not None else None
 
 
