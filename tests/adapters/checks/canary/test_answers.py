@@ -120,28 +120,6 @@ def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("broken", "runner", "asked"),
-    [
-        (("test_a.py",), "pytest", [("first", ("test_a",)), ("first", ())]),  # a part that stays green says nothing
-        (("test_a.py",), "mocha", [("first", ("test_a",))]),  # it cannot choose, and ran whole
-        (("src/test.py",), "pytest", [("first", ())]),  # most of them anyway
-        (("nowhere.py", "not.py", "a b.py"), "pytest", [("first", ())]),
-    ],
-)
-def test_tests_that_are_likely_to_notice_go_first(
-    broken: tuple[str, ...], runner: str, asked: list[tuple[str, tuple[str, ...]]]
-) -> None:
-    paces: list[Pace] = []
-
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-        paces.append(pace)
-        return ran(exit_code=0, runner=runner)
-
-    said = asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, broken=broken))
-    assert (said.red, [(pace.stop, pace.only) for pace in paces]) == (False, asked)
-
-
-@pytest.mark.parametrize(
     ("part", "asked"),
     [
         (replace(ran("tests.test_a", exit_code=1), tail="BaseException: broken on purpose: a.py: f"), 1),

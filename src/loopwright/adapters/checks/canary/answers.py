@@ -13,14 +13,14 @@ from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
-from loopwright.adapters.checks.runners.table import CHOOSES, NO_TEST_TOOLS, NO_TESTS, STOP_LATER, Pace
-from loopwright.adapters.checks.single_test import choose_files, is_pytest
+from loopwright.adapters.checks.runners.table import NO_TEST_TOOLS, NO_TESTS, STOP_LATER, Pace
+from loopwright.adapters.checks.single_test import choose_files
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
+_MOST_MENTIONED = 20  # files or functions that tests are searched for
 _MOST_NAMED = 200  # files; a command line has an end
 _BUILDS = ("build", "clippy", "vet")  # verbs of programs that also run tests
-_PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
 
 
@@ -98,9 +98,8 @@ async def tried(
 ) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    The `likely` file of tests goes first; where the command cannot name files, those tests that have the name of a
-    `broken` file in their ids. What fails first and was no test before may hide a red: then it is run on for some
-    failures more, and to its end.
+    The `likely` file of tests goes first, where the command can name files. What fails first and was no test before
+    may hide a red: then it is run on for some failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
     spent, part = 0.0, choose_files(spec.run, (likely,) if likely else ())
@@ -110,18 +109,13 @@ async def tried(
         if said.red:
             return said
         spent = said.seconds
-    paces = [_first_pace(before, broken, by_name=not is_pytest(spec.run))]
+    paces = [Pace(stop="first", without=_testless(broken, before.green | before.others))]
     while True:
         pace = paces.pop(0)
         ran = await start(patient, pace=pace)
-        is_part = bool(pace.only) and ran.runner in CHOOSES
-        said = answered(spec, ran, before, is_part=is_part)
+        said = answered(spec, ran, before)
         spent += said.seconds
-        if not said.red and pace.only:
-            # A part that stays green says nothing of the rest.
-            paces = [Pace(stop="first", without=pace.without)] if is_part else _further(ran)
-        elif not said.red and pace.stop == "first":
-            paces = _further(ran)
+        paces = _further(ran) if pace.stop == "first" else paces
         if said.red or not paces:
             return replace(said, seconds=spent)
 
@@ -132,6 +126,8 @@ def find_likely(names: tuple[str, ...], texts: Mapping[str, str]) -> str:
     `names` are files, or functions behind their file and a colon, as `Edits` has them. Where no test mentions a
     function, its class, its module and its package are looked for, in this order.
     """
+    if len(names) > _MOST_MENTIONED:
+        return ""
     for words in zip_longest(*map(_words_for, names), fillvalue=""):
         pattern = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word in words if word)})\b")
         share = {path: len(pattern.findall(text)) / (len(text) or 1) for path, text in texts.items()}
@@ -156,21 +152,8 @@ def _further(ran: Ran) -> list[Pace]:
     return [*later, Pace()]
 
 
-def _first_pace(before: Before, broken: tuple[str, ...], *, by_name: bool) -> Pace:
-    stems = tuple(sorted({PurePosixPath(path).stem for path in broken}))
-    only = _telling(before.green, stems) if by_name else ()
-    return Pace(stop="first", only=only, without=_testless(broken, before.green | before.others))
-
-
 def _testless(broken: tuple[str, ...], tests: frozenset[str]) -> tuple[str, ...]:
     """Those of which no test bears the name: a runner that looks for doctests in them would stop at the first."""
     if len(broken) > _MOST_NAMED:
         return ()
     return tuple(path for path in broken if not any(PurePosixPath(path).stem in test for test in tests))
-
-
-def _telling(green: frozenset[str], likely: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the words that some ids have, if most ids have none of them: else it would be nearly all of the run."""
-    words = tuple(word for word in likely if _PLAIN_WORD.fullmatch(word) and any(word in test for test in green))
-    having = sum(any(word in test for word in words) for test in green)
-    return words if having * 2 < len(green) else ()

@@ -136,7 +136,6 @@ PHPUNIT = Runner(
     words=("--log-junit", REPORT),
     early=("--stop-on-error", "--stop-on-failure"),
 )
-CHOOSES = frozenset({PYTEST.name})  # those that have `chosen`
 STOP_LATER = frozenset(runner.name for runner in (PYTEST, VITEST))  # those that have `later`
 
 # Known by the name of the program, or of the module after `-m`.
