@@ -9,6 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, SkillSkipped, StateEdited
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Demand, Ending, Outcome, Tree
 from loopwright.loops.course import Station, where
@@ -169,6 +170,23 @@ def test_what_no_check_has_seen_is_left_to_the_parents_checks_when_it_is_accepte
 def test_a_part_can_be_cancelled() -> None:
     ended = outcome(play(part(), CANCEL, CLEANED))
     assert (ended.ending, ended.commit) == (Ending.CANCELLED, "")
+
+
+UNSHOWN = replace(v.LANDS, evidence=Evidence(level=Level.GUARDED))
+
+
+def test_a_part_is_asked_for_a_test_once_and_gets_an_attempt_for_it() -> None:
+    state = checked(part(max_feedback_iterations=1), UNSHOWN)
+    assert [each.rule for each in developer(state).brief.failures] == ["no-witness"]
+    assert (state.allowance.iterations, state.test_failures) == (2, 0)
+    said = replace(DONE, report=replace(DONE.report, no_test="a faster way to the same"))
+    kept = replace(saved("c2"), tree=Tree("tree-c2"))
+    ended = outcome(play(state, said, kept, passes(), UNSHOWN))
+    assert (ended.ending, ended.attempts, ended.no_test) == (Ending.VERIFIED, 2, "a faster way to the same")
+
+
+def test_a_part_with_attempts_left_gets_none_besides() -> None:
+    assert checked(part(max_feedback_iterations=3), UNSHOWN).allowance.iterations == 3
 
 
 # --- what a parent hears of one that is stuck

@@ -8,6 +8,7 @@ import pytest
 
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Demand, Ending, Outcome
 from loopwright.kernel.trust import LandedBefore
@@ -115,6 +116,16 @@ def test_a_part_that_is_approved_ends_with_its_commit_and_lands_nothing() -> Non
     state = t.play(checked(part(), MET), t.SAID)
     note = f"APPROVE: TICKET-{state.plan.session}-001"
     assert outcome(state) == Outcome(ending=Ending.VERIFIED, attempts=1, commit=Commit("c1"), note=note)
+
+
+def test_a_part_is_asked_for_a_test_once_and_gets_a_ticket_for_it() -> None:
+    unshown = replace(v.LANDS, evidence=Evidence(level=Level.GUARDED))
+    state = t.play(checked(part(), unshown), t.SAID)
+    assert (t.last(state).decision, state.allowance) == (Decision.ROUTE_BACK, 2)
+    assert [each.rule for each in t.creator(state).brief.findings] == ["no-witness"]
+    said = replace(t.MADE, report=replace(t.MADE.report, no_test="a faster way to the same"))
+    state = t.play(state, said, t.saved("c2"), t.passes(), unshown, t.SAID)
+    assert (outcome(state).ending, outcome(state).no_test) == (Ending.VERIFIED, "a faster way to the same")
 
 
 def test_what_is_held_back_of_it_is_its_parents_to_ask_for() -> None:

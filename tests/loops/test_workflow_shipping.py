@@ -9,7 +9,10 @@ import pytest
 
 from loopwright.kernel.actions import Announce, Ask, Integrate, RunAgent
 from loopwright.kernel.events import AgentReported, ChecksReported, Event
-from loopwright.kernel.model import NO_KEY, AgentReport, CheckResult, Demand, Ending, Verdict
+from loopwright.kernel.evidence import Evidence, Level
+from loopwright.kernel.gates import UNSHOWN
+from loopwright.kernel.model import NO_KEY, AgentReport, CheckResult, Demand, Ending, Tree, Verdict
+from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.shape import ShapeCriterion
@@ -29,8 +32,11 @@ from tests.loops.workflow import (
     At,
     at_work,
     checked,
+    combined,
     does,
     keys,
+    landed,
+    makes,
     outcome,
     passes,
     planned,
@@ -169,6 +175,34 @@ def test_it_lands_on_the_target_only_if_that_was_asked_for() -> None:
         "tip-1",
         (Demand("T-001", ("make", "part-1")),),
     )
+
+
+IN_FORCE = Trust(in_force=True)
+GUARDED = replace(GREEN, lands=Tree("t"), evidence=Evidence(level=Level.GUARDED))
+
+
+def unshown(*, merge: bool = True, trust: Trust = IN_FORCE) -> WorkflowState:
+    """Two tasks that no test shows; the maker of the second says why."""
+    state = planned(task(1), task(2, 1), target="refs/heads/main", merge=merge)
+    state = replace(state, plan=replace(state.plan, trust=trust))
+    for made in (makes(1), makes(2, no_test="it is faster")):
+        state = play(state, made, combined(), GUARDED, landed(), *seen())
+    return play(state, *thoroughly(), GUARDED)
+
+
+def test_a_merge_waits_once_for_all_tasks_that_no_test_shows() -> None:
+    state = unshown()
+    (gate,) = state.course.open_gates
+    assert (where(state), gate.gate, gate.why) == (
+        Station.GATE,
+        UNSHOWN,
+        'no test tells these changes from the base: T-001, T-002 ("it is faster")',
+    )
+
+
+def test_unshown_tasks_hold_up_nothing_else() -> None:
+    assert where(unshown(merge=False)) == WorkflowPhase.SHIP
+    assert where(unshown(trust=Trust(in_force=True, keeps_behaviour=True))) == WorkflowPhase.SHIP
 
 
 def test_a_conflict_with_the_target_becomes_a_task_on_what_it_has() -> None:

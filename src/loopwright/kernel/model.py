@@ -384,6 +384,7 @@ class Outcome:
     allowed: tuple[str, ...] = ()  # where tests might be changed without asking
     unnoticed: str = ""  # that no test notices the change, where that is only said
     evidence: Evidence | None = None  # how much the checks show of what landed
+    no_test: str = ""  # of a part: why no test can show it, as its maker says
     still_held: str = ""  # why what was approved afterwards did not land
     waiting: tuple[Finding, ...] = ()  # mended only in what did not land
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands

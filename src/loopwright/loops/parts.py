@@ -117,6 +117,7 @@ def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
         written=state.course.written,
         may_drop=state.course.may_drop,
         evidence=state.course.evidence,
+        no_test=state.course.no_test,
     )
     gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)
     return c.done(c.steered(state, gates=gates), outcome)

@@ -60,6 +60,7 @@ class ShowPolicy:
     """What is asked of a change that no test tells from the base."""
 
     asks: bool = False  # the maker is asked for a test once
+    grants: bool = False  # the question brings an attempt of its own, where the maker has none left
     merges: bool = False  # it is on its way into the person's branch, where a person is asked
     parts: tuple[str, ...] = ()  # of a whole made of parts: those that no test shows
 
@@ -289,7 +290,7 @@ def _unshown(
     state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, is_last: bool
 ) -> tuple[S, Weighed | None]:
     """The maker is asked for a test once; then a merge waits for a person, and a branch of its own is left as it is."""
-    if policy.asks and not (state.course.told_unshown or is_last):
+    if policy.asks and not state.course.told_unshown and (policy.grants or not is_last):
         return c.steered(state, told_unshown=True), Failed(
             faults=(engine_finding(NO_WITNESS, _ask_for_witness(report)),)
         )
@@ -309,7 +310,7 @@ def _ask_for_witness(report: ChecksReported) -> str:
 
 def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit, of_parts: tuple[str, ...]) -> GateRecord:
     """Bound to the tree, as `untested` is."""
-    what = f"these changes from the base: {_some(of_parts)}" if of_parts else "this change from the base"
+    what = f"these changes from the base: {', '.join(of_parts)}" if of_parts else "this change from the base"
     parts = "\0".join((UNSHOWN, report.lands or report.tree))
     reason = f'; the maker says: "{state.course.no_test}"' if state.course.no_test else ""
     return GateRecord(

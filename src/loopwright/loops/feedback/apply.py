@@ -19,6 +19,7 @@ from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
+from loopwright.kernel.limits import granted_iterations
 from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verdict
 from loopwright.kernel.wording import name_failing_tests
 from loopwright.loops import course as c
@@ -204,9 +205,12 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     asks = state.plan.trust.asks_witness and about in ("", "code")
-    policy = ShowPolicy(asks=asks, merges=state.plan.merge and bool(state.plan.target))
+    policy = ShowPolicy(asks=asks, grants=not state.plan.lands, merges=state.plan.merge and bool(state.plan.target))
     state, said = weighed(before, event, before.commit, words, policy=policy)
-    may_be_last = event.claim is not None or (isinstance(said, Failed) and asks_for_witness(said.faults))
+    is_asked = isinstance(said, Failed) and asks_for_witness(said.faults)
+    if is_asked and policy.grants:
+        state = _with_attempt_left(state)
+    may_be_last = event.claim is not None or is_asked
     if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
         state, said = weighed(before, event, before.commit, words, is_last=True, policy=policy)
     if isinstance(said, Failed):
@@ -222,6 +226,12 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
             return landed_or_left(replace(state, past=(*state.past, state.current)))
         case _:
             assert_never(said)
+
+
+def _with_attempt_left(state: FeedbackState) -> FeedbackState:
+    """A part has one attempt at a time from its parent; that it is asked for a test uses up none of them."""
+    most = granted_iterations(state.current.number, state.allowance.iterations, 1)
+    return replace(state, allowance=replace(state.allowance, iterations=most))
 
 
 def _with_failures(state: FeedbackState, faults: tuple[Finding, ...]) -> FeedbackState:

@@ -59,7 +59,17 @@ from loopwright.loops.tickets.state import (
     seat_key,
     stepped,
 )
-from loopwright.loops.weighing import Failed, Passed, ShowPolicy, Waits, Weighed, is_told_once, rejection, weighed
+from loopwright.loops.weighing import (
+    Failed,
+    Passed,
+    ShowPolicy,
+    Waits,
+    Weighed,
+    asks_for_witness,
+    is_told_once,
+    rejection,
+    weighed,
+)
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
@@ -148,6 +158,8 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
         is_last = state.ticket.number >= state.allowance
         state, said = weighed(state, event, state.commit, words, is_last=is_last, policy=_show_policy(state))
     told = said.faults if isinstance(said, Failed) else ()
+    if asks_for_witness(told) and not state.plan.lands:
+        state = granted(state, 1)
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
     if isinstance(said, Waits) and (event.claim is not None or state.ticket.failed_with is not None):
         return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
@@ -155,7 +167,8 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 
 
 def _show_policy(state: TicketsState) -> ShowPolicy:
-    return ShowPolicy(asks=asks_witness(state), merges=state.plan.merge and bool(state.plan.target))
+    merges = state.plan.merge and bool(state.plan.target)
+    return ShowPolicy(asks=asks_witness(state), grants=not state.plan.lands, merges=merges)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:

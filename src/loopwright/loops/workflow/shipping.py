@@ -49,7 +49,7 @@ def _with_evidence_of_tasks(state: WorkflowState, event: ChecksReported) -> Chec
 
 def _show_policy(state: WorkflowState) -> ShowPolicy:
     unshown = tuple(
-        task.id
+        f'{task.id} ("{one_line(task.no_test, 200)}")' if task.no_test else task.id
         for task in state.tasks
         if task.evidence is not None and task.evidence.level is Level.GUARDED and task.plan.about in ("", "code")
     )

@@ -155,6 +155,7 @@ class WorkTask:
     untested: bool = False  # a person took it although no test notices it
     written: tuple[str, ...] = ()  # tests of its commit that agents wrote
     evidence: Evidence | None = None  # how much the checks show of what landed for it
+    no_test: str = ""  # why no test can show it, as its maker says
     instead: int | None = None  # the task that brings its change in
 
     @property

@@ -142,6 +142,7 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
         written=outcome.written,
+        no_test=outcome.no_test,
         as_it_is=outcome.commit == task.start,
     )
     state = replace(
