@@ -43,6 +43,7 @@ def test_the_demo_in_waves_ends_complete_and_leaves_what_it_speaks_of(tmp_path: 
     assert done.code == 0, done.err
     assert "│ Subjective: ~90% · Type 2B · 5pt" in done.out
     assert "What you saw\n" in done.out
+    assert "Evidence: shown by " in done.out
     state = json.loads((folder / ".loop" / "workflow-state.json").read_text())
     assert mistakes("workflow-state", state) == []
     assert (state["stage"], state["spec_score"], state["fit_score"]) == ("complete", 7, 35)

@@ -1,8 +1,10 @@
 """What shows a change, as values and in one sentence each."""
 
+from dataclasses import replace
+
 import pytest
 
-from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness, describe, describe_tests, lowest
+from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness, combine, describe, describe_tests, lowest
 
 WITNESSES = (
     Witness(id="t::a", check="test", fails_on_base="assertion"),
@@ -18,7 +20,7 @@ WITNESSES = (
             Evidence(level=Level.SHOWN, witnesses=WITNESSES),
             "shown by t::a (fails on base), t::b (fails on base by a missing name), smoke (red on base)",
         ),
-        (Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7), f"shown by {'t::a (fails on base), ' * 4}"),
+        (Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7), f"shown by {'t::a (fails on base), ' * 2}"),
         (Evidence(level=Level.GUARDED), "guarded: "),
         (Evidence(level=Level.UNTESTED), "untested: "),
         (Evidence(level=Level.NOT_SHOWN), "not shown: "),
@@ -28,8 +30,14 @@ def test_each_level_has_a_sentence_that_begins_with_it(evidence: Evidence, begin
     assert describe(evidence).startswith(begins)
 
 
-def test_more_than_five_witnesses_are_counted() -> None:
-    assert describe(Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7)).endswith(" and 2 more")
+def test_more_than_three_witnesses_are_counted() -> None:
+    assert describe(Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1] * 7)).endswith(" and 4 more")
+
+
+def test_a_witness_of_two_parts_is_named_once_as_the_first_of_them_has_it() -> None:
+    first = Evidence(level=Level.SHOWN, witnesses=WITNESSES[:2])
+    again = Evidence(level=Level.SHOWN, witnesses=(replace(WITNESSES[0], fails_on_base="missing-name"), WITNESSES[2]))
+    assert combine((first, again)).witnesses == WITNESSES
 
 
 def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:

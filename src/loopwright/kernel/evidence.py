@@ -45,7 +45,7 @@ class Evidence:
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
 
 
-_NAMED = 5  # witnesses in a sentence
+_NAMED = 3  # witnesses in a sentence
 
 
 def describe(evidence: Evidence) -> str:
@@ -87,10 +87,13 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def combine(parts: tuple[Evidence, ...]) -> Evidence:
-    """Return the evidence of a whole made of these parts: the lowest level, and all that they name."""
+    """Return the evidence of a whole made of these parts: the lowest level, and all that they name, each once."""
+    witnesses: dict[tuple[str, str], Witness] = {}
+    for one in (one for each in parts for one in each.witnesses):
+        witnesses.setdefault((one.id, one.check), one)
     return Evidence(
         level=lowest(tuple(each.level for each in parts)),
-        witnesses=tuple(dict.fromkeys(one for each in parts for one in each.witnesses)),
+        witnesses=tuple(witnesses.values()),
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
         idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
     )
