@@ -91,6 +91,7 @@ class ChecksReported:
     kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
     same_product: bool = False  # the product is equal after parsing, and besides it only texts were changed
+    changed_code: tuple[str, ...] = ()  # changed files that are neither texts nor equal after parsing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,7 @@ from loopwright.loops.course import GateRecord, OnCourse, Ruling
 S = TypeVar("S", bound=OnCourse)
 _NEEDS_APPROVAL = "needs-approval"
 NO_WITNESS = "no-witness"
+NOT_TEXT = "not-text"
 _TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed", NO_WITNESS)
 _SHOWN = ("noticed", "not-shown")  # nothing that a canary could still say
 _OF_CHANGES = ("tampering", "engine")  # findings about a path that was changed
@@ -57,8 +58,9 @@ Weighed = Failed | Rejected | Waits | Passed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowPolicy:
-    """What is asked of a change that no test tells from the base."""
+    """What the work is about, and what is asked of a change that no test tells from the base."""
 
+    about: str = ""  # code, text, tests or cleanup; empty: nobody says so
     asks: bool = False  # the maker is asked for a test once
     grants: bool = False  # the question brings an attempt of its own, where the maker has none left
     merges: bool = False  # it is on its way into the person's branch, where a person is asked
@@ -88,12 +90,17 @@ def weighed(
 
     `is_last`: the maker has no attempt left in which it could do without.
     """
-    state, said = _with_claim(_noted(state, report, commit), report, commit, is_last=is_last)
+    state = _noted(state, report, commit)
+    if policy.about == "text" and (beyond := _beyond_text(report)):
+        return state, Failed(faults=(*faults_of(report), *beyond))
+    # What a clean-up removes is what the work is about: its maker cannot do without.
+    removes = policy.about == "cleanup" and report.claim is not None and bool(report.claim.dropped)
+    state, said = _with_claim(state, report, commit, is_last=is_last or removes)
     if said is not None:
         return state, said
     if faults_of(report):
         return _failed(state, report, commit, words)
-    state, without = _with_held(state, report, commit, words) if report.held else (state, None)
+    state, without = _with_held(state, report, commit, words, policy) if report.held else (state, None)
     if report.canary is not None and report.canary.said not in _SHOWN:
         state, said = _unnoticed(state, report, report.canary, commit)
     said = said or without
@@ -188,6 +195,14 @@ def _as_before(state: S) -> tuple[S, Weighed]:
     if gate is None or gate.ruling is Ruling.APPROVED:
         return state, Passed()
     return state, Rejected(gate=gate) if gate.ruling is Ruling.REJECTED else Waits(gate=gate)
+
+
+def _beyond_text(report: ChecksReported) -> tuple[Finding, ...]:
+    """Changed code in work about texts. What would not land without a person's approval is asked about as always."""
+    held = {change.path for change in report.held}
+    paths = tuple(path for path in report.changed_code if path not in held)
+    told = f"The task is about texts, and this is no text: {_some(paths)}. Change texts, comments and docstrings only."
+    return (engine_finding(NOT_TEXT, told),) if paths else ()
 
 
 def _with_claim(state: S, report: ChecksReported, commit: Commit, *, is_last: bool) -> tuple[S, Weighed | None]:
@@ -372,9 +387,14 @@ def _needed(gate: GateRecord, report: ChecksReported, words: tuple[str, ...]) ->
     return None
 
 
-def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:
+def _with_held(
+    state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...], policy: ShowPolicy
+) -> tuple[S, Weighed | None]:
     gate = _held_gate(state, report, commit)
-    if (needed := _needed(gate, report, words)) is not None:
+    needed = _needed(gate, report, words)
+    if needed is None and policy.about == "cleanup" and report.would_drop:
+        needed = replace(gate, why=f"the work is a clean-up, and removes tests: {_some(report.would_drop)}")
+    if needed is not None:
         return _at(state, needed)
     # What is not needed lands later, or never: it may be decided when the loop has ended.
     return c.called_for(state, replace(gate, lasting=True)), None

@@ -340,26 +340,25 @@ COMMENTED: dict[str, str | None] = {"a.py": 'def one():\n    """One."""\n    ret
 
 
 @pytest.mark.parametrize(
-    ("files", "same"),
+    ("files", "code"),
     [
-        (COMMENTED, True),
-        ({**COMMENTED, "README.md": "One is 1.\n"}, True),
-        ({"README.md": "One is 1.\n"}, True),
-        (BETTER, False),
-        ({**COMMENTED, "b.py": "# nothing\n"}, False),
-        ({**COMMENTED, "tests/test_b.py": "import unittest\n"}, False),
-        ({**COMMENTED, "setup.cfg": "[metadata]\nname = two\n"}, False),
-        ({"a.py": "def one(:\n"}, False),
+        (COMMENTED, ()),
+        ({**COMMENTED, "README.md": "One is 1.\n"}, ()),
+        ({"README.md": "One is 1.\n"}, ()),
+        (BETTER, ("a.py",)),
+        ({**COMMENTED, "b.py": "# nothing\n"}, ("b.py",)),
+        ({**COMMENTED, "tests/test_b.py": "import unittest\n"}, ("tests/test_b.py",)),
+        ({**COMMENTED, "setup.cfg": "[metadata]\nname = two\n"}, ("setup.cfg",)),
+        ({"a.py": "def one(:\n"}, ("a.py",)),
     ],
 )
 def test_comments_formatting_and_texts_leave_the_product_the_same(
-    tmp_path: Path,
-    files: dict[str, str | None],
-    same: bool,  # noqa: FBT001 - a parameter of a test
+    tmp_path: Path, files: dict[str, str | None], code: tuple[str, ...]
 ) -> None:
     async def story() -> None:
         here = made(tmp_path)
         here.checks = replace(here.checks, classifier=replace(here.checks.classifier, product=("*.py",)))
-        assert (await here.report(here.candidate(files))).same_product is same
+        report = await here.report(here.candidate(files))
+        assert (report.same_product, report.changed_code) == (not code, code)
 
     asyncio.run(story())

@@ -90,7 +90,7 @@ class CommandChecks:
             )
             report = await self._reported(desk, specs)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
-        same = not run.preflight and await self._is_same_product(classifier, seen, own_base, run.commit)
+        code = None if run.preflight else await self._changed_code(classifier, seen, own_base, run.commit)
         return replace(
             report,
             canary=canary,
@@ -98,11 +98,14 @@ class CommandChecks:
             seconds=self.outfit.clock.monotonic() - began,
             rests_on=desk.book.names,
             kept=kept,
-            same_product=same,
+            same_product=code == (),
+            changed_code=code or (),
         )
 
-    async def _is_same_product(self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit) -> bool:
-        """Whether only texts were changed, and product that is equal after parsing, together with the tests inside.
+    async def _changed_code(
+        self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit
+    ) -> tuple[str, ...] | None:
+        """Return changed files that are neither texts nor product that is equal after parsing; None: nothing changed.
 
         Against the loop's own base: what earlier parts of the same work changed is not this one's.
         """
@@ -110,8 +113,8 @@ class CommandChecks:
         classed = await classifier.classify(base, commit) if is_own else seen.classed
         found = await self.outfit.compare(classed, base, commit)
         product = (each for each in classed if each.kind is FileClass.PRODUCT)
-        has_other_tests = any(each.is_gated or each.judged is not None for each in product)
-        return bool(classed) and not (found.code or found.rest or has_other_tests)
+        with_tests = (each.change.path for each in product if each.is_gated or each.judged is not None)
+        return tuple(dict.fromkeys((*found.code, *found.rest, *with_tests))) if classed else None
 
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:

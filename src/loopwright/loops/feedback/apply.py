@@ -205,7 +205,8 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     asks = state.plan.trust.asks_witness and about in ("", "code")
-    policy = ShowPolicy(asks=asks, grants=not state.plan.lands, merges=state.plan.merge and bool(state.plan.target))
+    merges = state.plan.merge and bool(state.plan.target)
+    policy = ShowPolicy(about=about, asks=asks, grants=not state.plan.lands, merges=merges)
     state, said = weighed(before, event, before.commit, words, policy=policy)
     is_asked = isinstance(said, Failed) and asks_for_witness(said.faults)
     if is_asked and policy.grants:

@@ -51,6 +51,7 @@ from loopwright.loops.tickets.state import (
     Decision,
     TicketsPhase,
     TicketsState,
+    about,
     asks_witness,
     best_ticket,
     criticised_by,
@@ -168,7 +169,7 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 
 def _show_policy(state: TicketsState) -> ShowPolicy:
     merges = state.plan.merge and bool(state.plan.target)
-    return ShowPolicy(asks=asks_witness(state), grants=not state.plan.lands, merges=merges)
+    return ShowPolicy(about=about(state), asks=asks_witness(state), grants=not state.plan.lands, merges=merges)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
