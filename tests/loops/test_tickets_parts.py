@@ -121,7 +121,7 @@ def test_a_part_that_is_approved_ends_with_its_commit_and_lands_nothing() -> Non
 def test_a_part_is_asked_for_a_test_once_and_gets_a_ticket_for_it() -> None:
     unshown = replace(v.LANDS, evidence=Evidence(level=Level.GUARDED))
     state = t.play(checked(part(), unshown), t.SAID)
-    assert (t.last(state).decision, state.allowance) == (Decision.ROUTE_BACK, 2)
+    assert (t.last(state).decision, t.last(state).accuracy, state.allowance) == (Decision.ROUTE_BACK, 1.0, 2)
     assert [each.rule for each in t.creator(state).brief.findings] == ["no-witness"]
     said = replace(t.MADE, report=replace(t.MADE.report, no_test="a faster way to the same"))
     state = t.play(state, said, t.saved("c2"), t.passes(), unshown, t.SAID)

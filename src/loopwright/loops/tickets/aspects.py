@@ -22,6 +22,7 @@ from loopwright.loops.tickets.state import (
     criterion_of,
 )
 from loopwright.loops.tickets.thresholds import DEFERRABLE, place
+from loopwright.loops.weighing import asks_for_witness
 
 UNMAPPED = "Not mapped to a criterion"
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
@@ -67,7 +68,9 @@ def engine_aspects(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[
     results = state.ticket.checks or ()
     counted = marks_of_checks(state.ticket)
     checks = tuple(aspect for result in results for aspect in _of_check(result))
-    loose = [f for f in findings if criterion_of(state.plan, f) is None and f.fingerprint not in counted]
+    # That no test shows the change is an aspect of its own.
+    told = [f for f in findings if not asks_for_witness((f,))]
+    loose = [f for f in told if criterion_of(state.plan, f) is None and f.fingerprint not in counted]
     held = [f for f in loose if f.severity in _HEAVY and not (state.plan.firm and _is_deferrable(state, f, findings))]
     grave = tuple(_of_finding(UNMAPPED, finding, passed=False) for finding in held)
     return checks + of_criteria(state, findings) + grave + _of_evidence(state)
