@@ -1,13 +1,16 @@
-"""Done means that something which failed before passes now: whole runs of the command line."""
+"""Done means that something which failed before passes now: one story for each loop, told with the command line."""
 
 import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loopwright.loops.lifecycle.skills import JUDGES
 from tests.cli.projects import Done, Sample
+from tests.e2e.systems import PAPERS
 from tests.repository import Repository
 
 pytestmark = pytest.mark.unmeasured
@@ -22,7 +25,7 @@ default = "script"
 [checks.test]
 run = [{json.dumps(sys.executable)}, "-X", "pycache_prefix", "-m", "unittest", "discover", "-s", "tests"]
 [workspace]
-product = ["calc.py"]
+product = ["*.py"]
 tests = ["tests/**"]
 protected = ["loop.toml", "scenario.toml"]
 """
@@ -32,6 +35,17 @@ HEAD = "import unittest\n\nimport calc\n\n\nclass Calc(unittest.TestCase):\n"
 TEST_ADD = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
 TEST_MUL = "\n    def test_mul(self):\n        self.assertEqual(calc.mul(2, 3), 6)\n"
 FILE = "tests/test_calc.py"
+PRICE, DEARER = "def price(net):\n    return net * 2\n", "def price(net):\n    return net * 3\n"
+PRICE_TEST = """\
+import unittest
+
+from price import price
+
+
+class Price(unittest.TestCase):
+    def test_price(self):
+        self.assertEqual(price(2), 4)
+"""
 REVIEW = '[[step]]\nrole = "reviewer"\nrepeat = true\nresult = { status = "done", verdict = "pass" }\n'
 
 
@@ -43,14 +57,12 @@ def step(files: dict[str, str], *, repeat: bool = False, **result: Any) -> str: 
     return f'[[step]]\nrole = "developer"\n{again}edits = [{edits}]\nresult = {{ {fields} }}\n'
 
 
-def sample(path: Path, *steps: str, config: str = CONFIG) -> Sample:
+LIBRARY = {"calc.py": CALC, "price.py": PRICE, FILE: HEAD + TEST_ADD, "tests/test_price.py": PRICE_TEST}
+
+
+def sample(path: Path, *steps: str, config: str = CONFIG, files: Mapping[str, str] = LIBRARY) -> Sample:
     repo = Repository.create(path / "repo")
-    for name, text in {
-        "calc.py": CALC,
-        FILE: HEAD + TEST_ADD,
-        "loop.toml": config,
-        "scenario.toml": "".join((*steps, REVIEW)),
-    }.items():
+    for name, text in {**files, "loop.toml": config, "scenario.toml": "".join((*steps, REVIEW))}.items():
         repo.write(name, text)
     repo.commit("Set up")
     return Sample(repo)
@@ -126,3 +138,164 @@ def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_
     assert named not in first.err
     second = made.loop("feedback", "Swap the factors")
     assert (named in second.err, "test_calc.Calc.test_add" in second.err) == (True, True)
+
+
+# --- a workflow of three tasks ----------------------------------------------------------------------------------------
+
+NUMERALS = CALC.replace("a + b", "int(a) + int(b)")
+TEST_NUMERALS = '\n    def test_numerals(self):\n        self.assertEqual(calc.add("2", "3"), 5)\n'
+REQUEST = (
+    "Add mul, triple price() in price.py, let add() take numerals. Tests must pass. Must not print. Done when merged."
+)
+
+
+def operation(name: str, sign: str, value: int) -> dict[str, str]:
+    """A new module with a test of its own."""
+    test = f"import unittest\n\nfrom {name} import {name}\n\n\nclass Case(unittest.TestCase):\n"
+    test += f"    def test_{name}(self):\n        self.assertEqual({name}(6, 3), {value})\n"
+    return {f"{name}.py": f"def {name}(a, b):\n    return a {sign} b\n", f"tests/test_{name}.py": test}
+
+
+def planner(*subjects: str) -> str:
+    tasks = (
+        f'{{ id = "T-{number:03}", subject = {json.dumps(subject)}, description = {json.dumps(subject)} }}'
+        for number, subject in enumerate(subjects, start=1)
+    )
+    return f'[[step]]\nrole = "planner"\nrepeat = true\nresult = {{ status = "done", tasks = [{", ".join(tasks)}] }}\n'
+
+
+def of_task(number: int, made: str) -> str:
+    return made.replace('role = "developer"\n', f'role = "developer"\ntask = "T-{number:03}"\n')
+
+
+def test_a_workflow_asks_a_maker_for_a_test_and_a_person_once_about_a_test_of_the_base(tmp_path: Path) -> None:
+    dearer = {"price.py": DEARER, "tests/test_price.py": PRICE_TEST.replace("price(2), 4", "price(2), 6")}
+    made = sample(
+        tmp_path,
+        planner("Add mul", "Triple the price", "Let add take numerals"),
+        of_task(1, step(operation("mul", "*", 18))),
+        of_task(2, step(dearer, repeat=True)),
+        of_task(3, step({"calc.py": NUMERALS})),
+        of_task(3, step({FILE: HEAD + TEST_ADD + TEST_NUMERALS})),
+        config=CONFIG.replace('default = "script"', 'default = "script"\nplanner = "script"'),
+    )
+    done = made.loop("start", REQUEST, "--shape", "tool", "--merge", "--unattended", "--json")
+    (need,) = done.data["needs"]
+    assert (done.code, done.data["tasks"], need["what"]) == (4, {"done": 2, "total": 3}, "protected")
+    (gate,) = made.loop("gates", "--json").data["gates"]
+    assert (gate["failing"], gate["ids_dropped"]) == (["test_price.Price.test_price"], [])
+    assert made.loop("approve", f"protected@{need['id']}", "--loop", need["loop"]).code == 0
+    after = made.loop("resume", "--unattended", "--json")
+    assert (after.code, after.data["outcome"], after.data["merged"], level_of(after)) == (0, "complete", True, "shown")
+    assert {each["id"]: each["fails_on_base"] for each in after.data["evidence"]["witnesses"]} == {
+        "test_mul.Case.test_mul": "missing-name",
+        "test_price.Price.test_price": "assertion",
+        "test_calc.Calc.test_numerals": "assertion",
+    }
+    assert after.data["evidence"]["altered_tests"] == [{"id": "test_price.Price.test_price", "how": "altered"}]
+    attempts = [each["attempts"] for each in made.loop("plan", "--json").data["tasks"]]
+    gates = made.loop("gates", "--json").data["gates"]
+    assert (attempts, {each["id"]: each["status"] for each in gates}) == ([1, 1, 1], {need["id"]: "approved"})
+
+
+# --- a system from nothing --------------------------------------------------------------------------------------------
+
+SYSTEM = (
+    CONFIG.replace('["*.py"]', '["shop/**"]')
+    + """\
+[autonomy]
+mode = "autonomous"
+[lifecycle]
+scaffold = "trust"
+[deploy]
+run = ["true"]
+"""
+)
+TEST_SALE = """\
+import unittest
+
+from shop.sale import total
+
+
+class Sale(unittest.TestCase):
+    def test_total(self):
+        self.assertEqual(total([2, 3]), 5)
+"""
+
+
+def skill(name: str, files: dict[str, str], **result: Any) -> str:  # noqa: ANN401 - as `step`
+    return step(files, repeat=True, **result).replace('role = "developer"', f'role = "skill"\nskill = "{name}"')
+
+
+def papers() -> Iterator[str]:
+    text = "# Paper\n\nDone.\n\n## Integration\n\nFine.\n\n## Security\n\nFine.\n\n## Performance\n\nFine.\n"
+    for name, paper in PAPERS.items():
+        yield skill(name, {f"docs/systems/sys-001/{paper}.md": text}, **({"verdict": "pass"} if name in JUDGES else {}))
+
+
+def test_a_system_from_nothing_is_shown_by_the_tests_that_came_with_it(tmp_path: Path) -> None:
+    made = sample(
+        tmp_path,
+        *papers(),
+        skill("scaffold", {"shop/__init__.py": "", "tests/__init__.py": ""}),
+        step({"shop/sale.py": "def total(prices):\n    return sum(prices)\n"}),
+        skill("test-generation", {"tests/test_sale.py": TEST_SALE}),
+        config=SYSTEM,
+        files={},
+    )
+    assert made.loop("queue", "add", "Shop", "--capability", "total").code == 0
+    done = made.loop("run", "--any", "--unattended", "--json")
+    assert (done.code, done.data["gate"]) == (4, "deploy")
+    (gate,) = made.loop("gates", "--json").data["gates"]
+    assert "total: shown by test_sale.Sale.test_total" in gate["why"]
+    assert made.loop("approve", f"deploy@{gate['id']}", "--loop", gate["loop"]).code == 0
+    after = made.loop("run", "--any", "--unattended", "--json")
+    assert (after.code, after.data["outcome"]) == (0, "complete")
+    assert [each["id"] for each in after.data["evidence"]["witnesses"]] == ["test_sale.Sale.test_total"]
+    assert level_of(after) == level_of(done) == "shown"
+    assert "def total" in made.repo.git("show", "main:shop/sale.py")
+
+
+# --- a review of one file ---------------------------------------------------------------------------------------------
+
+FAULT = {
+    "severity": "critical",
+    "rule": "S2",
+    "file": "calc.py",
+    "line": 2,
+    "issue": "numerals are joined",
+    "evidence": "a + b",
+    "guidance": "Make numbers of them.",
+}
+
+
+def played_by(role: str, made: str) -> str:
+    return made.replace('role = "developer"', f"role = {json.dumps(role)}")
+
+
+def test_a_review_says_what_shows_its_fix_and_asks_for_nothing(tmp_path: Path) -> None:
+    fault = ", ".join(f"{name} = {json.dumps(value)}" for name, value in FAULT.items())
+    finds = (
+        f'[[step]]\nrole = "reviewer"\nresult = {{ status = "done", verdict = "fail", findings = [{{ {fault} }}] }}\n'
+    )
+    made = sample(tmp_path, finds, played_by("creator", step({"calc.py": NUMERALS})))
+    done = made.loop("review", "calc.py", "--merge", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["merged"], level_of(done)) == (0, "verified", True, "guarded")
+
+
+# --- a ticket session -------------------------------------------------------------------------------------------------
+
+
+def test_a_ticket_without_a_test_goes_back_once_and_is_approved_with_one(tmp_path: Path) -> None:
+    made = sample(
+        tmp_path,
+        played_by("creator", step({"calc.py": NUMERALS})),
+        played_by("creator", step({FILE: HEAD + TEST_ADD + TEST_NUMERALS})),
+        REVIEW.replace("reviewer", "critic"),
+    )
+    ticket = made.loop("ticket", "new", "Let add take numerals", "--accept", "Numerals are added", "--json")
+    assert ticket.code == 0
+    done = made.loop("ticket", "run", "--merge", "--unattended", "--json")
+    assert (done.code, done.data["verdict"], done.data["merged"], level_of(done)) == (0, "APPROVE", True, "shown")
+    assert [each["id"] for each in done.data["evidence"]["witnesses"]] == ["test_calc.Calc.test_numerals"]
+    assert len(done.data["tickets"]) == 2

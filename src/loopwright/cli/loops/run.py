@@ -12,6 +12,7 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.lifecycle.creation import SystemRequest, init_system
 from loopwright.app.starts.lifecycle.domains import domain_of
 from loopwright.app.starts.lifecycle.waiting import Parked, awaited, interrupted, taken_up
+from loopwright.app.views.evidence import ShownEvidence, show_evidence
 from loopwright.cli.here import Here
 from loopwright.cli.loops.init import all_complete, nothing_ready
 from loopwright.cli.loops.run_system import RunOutcome, Turn, Turned, chosen, turned
@@ -35,6 +36,7 @@ class SystemsAnswer:
     gate: str | None
     transitions: int
     systems: tuple[str, ...]
+    evidence: ShownEvidence | None = None  # of the system that it stopped with
 
 
 @dataclass(slots=True)
@@ -189,6 +191,7 @@ def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
         gate=told.gate or None,
         transitions=ran.made,
         systems=ran.systems,
+        evidence=show_evidence(told.state.course.evidence),
     )
     if as_json:
         put_json(answer)
