@@ -11,6 +11,7 @@ import pytest
 from loopwright.loops.lifecycle.skills import JUDGES
 from tests.cli.projects import Done, Sample
 from tests.e2e.systems import PAPERS
+from tests.kept import Kept
 from tests.repository import Repository
 
 pytestmark = pytest.mark.unmeasured
@@ -208,7 +209,7 @@ mode = "autonomous"
 [lifecycle]
 scaffold = "trust"
 [deploy]
-run = ["true"]
+run = ["cat", "FILE"]
 """
 )
 TEST_SALE = """\
@@ -233,27 +234,68 @@ def papers() -> Iterator[str]:
         yield skill(name, {f"docs/systems/sys-001/{paper}.md": text}, **({"verdict": "pass"} if name in JUDGES else {}))
 
 
-def test_a_system_from_nothing_is_shown_by_the_tests_that_came_with_it(tmp_path: Path) -> None:
+SALE = "def total(prices):\n    return sum(prices)\n"
+
+
+def new_system(path: Path, *steps: str) -> Sample:
+    """A queue with one system and nothing else; it deploys where a file says that this goes well."""
     made = sample(
-        tmp_path,
+        path,
         *papers(),
         skill("scaffold", {"shop/__init__.py": "", "tests/__init__.py": ""}),
-        step({"shop/sale.py": "def total(prices):\n    return sum(prices)\n"}),
+        *steps,
         skill("test-generation", {"tests/test_sale.py": TEST_SALE}),
-        config=SYSTEM,
+        config=SYSTEM.replace("FILE", str(path / "goes-well")),
         files={},
     )
     assert made.loop("queue", "add", "Shop", "--capability", "total").code == 0
-    done = made.loop("run", "--any", "--unattended", "--json")
-    assert (done.code, done.data["gate"]) == (4, "deploy")
+    return made
+
+
+def goes_on(made: Sample, *words: str) -> Done:
+    return made.loop(*(words or ("run",)), "--unattended", "--json")
+
+
+@pytest.fixture(scope="module")
+def at_deploy(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    made = new_system(tmp_path_factory.mktemp("system"), step({"shop/sale.py": SALE}))
+    done = goes_on(made)
+    assert (done.code, done.data["gate"], level_of(done)) == (4, "deploy", "shown")
+    return Kept.of(made.repo.path)
+
+
+def approved(at_deploy: Kept) -> Sample:
+    made = Sample(Repository(at_deploy.restored()))
     (gate,) = made.loop("gates", "--json").data["gates"]
     assert "total: shown by test_sale.Sale.test_total" in gate["why"]
-    assert made.loop("approve", f"deploy@{gate['id']}", "--loop", gate["loop"]).code == 0
-    after = made.loop("run", "--any", "--unattended", "--json")
-    assert (after.code, after.data["outcome"]) == (0, "complete")
-    assert [each["id"] for each in after.data["evidence"]["witnesses"]] == ["test_sale.Sale.test_total"]
-    assert level_of(after) == level_of(done) == "shown"
-    assert "def total" in made.repo.git("show", "main:shop/sale.py")
+    assert made.loop("approve", f"deploy@{gate['id']}").code == 0
+    return made
+
+
+def test_a_system_from_nothing_is_shown_by_the_tests_that_came_with_it(at_deploy: Kept) -> None:
+    made = approved(at_deploy)
+    (made.repo.path.parent / "goes-well").touch()
+    done = goes_on(made)
+    assert (done.code, done.data["outcome"], level_of(done)) == (0, "complete", "shown")
+    assert [each["id"] for each in done.data["evidence"]["witnesses"]] == ["test_sale.Sale.test_total"]
+    assert made.repo.git("show", "main:shop/sale.py") + "\n" == SALE
+
+
+def test_a_deploy_that_failed_waits_for_a_person_whatever_goes_on_unattended(at_deploy: Kept) -> None:
+    made = approved(at_deploy)
+    (made.repo.path.parent / "goes-well").unlink(missing_ok=True)
+    for words in (("run",), ("resume",), ("run",)):
+        done = goes_on(made, *words)
+        assert (done.code, done.data["outcome"]) == (4, "blocked"), words
+
+
+def test_a_fix_that_bends_the_failing_test_instead_of_the_code_waits_for_a_person(tmp_path: Path) -> None:
+    bent = TEST_SALE.replace("total([2, 3]), 5", "total([2, 3]), 2")
+    wrong = step({"shop/sale.py": SALE.replace("sum", "len")})
+    fix = step({"tests/test_sale.py": bent}, repeat=True)
+    made = new_system(tmp_path, wrong, skill("debug-assist", {}), fix)
+    done = goes_on(made)
+    assert (done.code, done.data["gate"], done.data["state"]) == (4, "protected", "TEST")
 
 
 # --- a review of one file ---------------------------------------------------------------------------------------------
