@@ -105,10 +105,12 @@ def test_tests_that_a_fix_adds_are_taken_and_nothing_else_that_judges(tmp_path: 
     assert {name: scene.file_at(done.outcome.branch, name) for name in added} == added
 
 
-def test_a_protected_artifact_is_itself_taken(tmp_path: Path) -> None:
+def test_a_test_that_a_review_without_checks_alters_is_held_back(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, {TEST: f"x = 1\n{BAD}"})
     done = review(scene, TEST)
-    assert scene.file_at(done.outcome.branch, TEST) == "x = 1"
+    assert ([change.path for change in done.outcome.held], done.outcome.ending) == ([TEST], Ending.REVIEWED)
+    assert scene.file_at(done.outcome.branch, TEST) + "\n" == f"x = 1\n{BAD}"
+    assert scene.file_at(done.outcome.held_on, TEST) == "x = 1"
 
 
 def test_a_creator_that_deletes_the_artifact_is_told_to_bring_it_back(tmp_path: Path) -> None:

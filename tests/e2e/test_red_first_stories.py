@@ -315,12 +315,15 @@ def played_by(role: str, made: str) -> str:
     return made.replace('role = "developer"', f"role = {json.dumps(role)}")
 
 
-def test_a_review_says_what_shows_its_fix_and_asks_for_nothing(tmp_path: Path) -> None:
-    fault = ", ".join(f"{name} = {json.dumps(value)}" for name, value in FAULT.items())
-    finds = (
+def finds(file: str) -> str:
+    fault = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {**FAULT, "file": file}.items())
+    return (
         f'[[step]]\nrole = "reviewer"\nresult = {{ status = "done", verdict = "fail", findings = [{{ {fault} }}] }}\n'
     )
-    made = sample(tmp_path, finds, played_by("creator", step({"calc.py": NUMERALS})))
+
+
+def test_a_review_says_what_shows_its_fix_and_asks_for_nothing(tmp_path: Path) -> None:
+    made = sample(tmp_path, finds("calc.py"), played_by("creator", step({"calc.py": NUMERALS})))
     done = made.loop("review", "calc.py", "--merge", "--unattended", "--json")
     assert (done.code, done.data["outcome"], done.data["merged"], level_of(done)) == (0, "verified", True, "guarded")
 

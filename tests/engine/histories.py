@@ -196,7 +196,9 @@ class Checks:
         tree, results = Tree(f"tree-{run.commit}"), self.history.checks(run)
         return ChecksReported(key=run.key, tree=tree, results=results, held=held, lands=tree)
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
         gated = changed_tests(self.workspace.changes)
         held = tuple(change for change in gated if change not in approved)
         return Examined(gated=gated, evidence=evidence(gated), held=held)

@@ -262,7 +262,9 @@ class SimulatedChecks:
         also = tuple(replace(each, red_before=was) for each, was in zip(now, red, strict=True))
         return ChecksReported(key=run.key, tree=self.repo.tree(run.commit), results=(), also=also)
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
         base, files = self.repo.files(trust.base), self.repo.files(commit)
         gated = tuple(each for each in changes_of(base, files) if each.path.startswith(JUDGES))
         held = tuple(each for each in gated if each not in approved)

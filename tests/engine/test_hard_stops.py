@@ -190,7 +190,7 @@ class Hanging:
     async def reconcile(self, run: AgentRun) -> None:
         return None
 
-    async def examine(self, *_: object) -> Examined:
+    async def examine(self, *_: object, **__: object) -> Examined:
         return Examined()
 
     async def new_tests(self, *_: object) -> Callable[[str], bool]:

@@ -39,7 +39,8 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
     branch = action.branch or await world.workspace.branch(loop)
     tree, seen = action.tree, Examined()
     if action.holds_back and not tree:
-        seen = await world.checks.examine(action.commit, action.trust.on(action.base), action.approved)
+        trust = action.trust.on(action.base)
+        seen = await world.checks.examine(action.commit, trust, action.approved, untried=True)
         tree = seen.lands
     wanted = Landing(
         loop=loop,

@@ -62,8 +62,13 @@ class Checks(Protocol):
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported: ...
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
-        """What of the candidate may land by itself. `trust` has a base."""
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
+        """Say what of the candidate may land by itself. `trust` has a base.
+
+        `untried`: no check has run on it, so that a test which it alters is held back.
+        """
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         """Whether a path that `base` does not have is a test there, which lands by itself. `trust` has a base."""

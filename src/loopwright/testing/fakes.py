@@ -73,7 +73,9 @@ class ScriptedVerdicts:
         also = tuple(result_of(each, is_met=self.is_met(run, each)) for each in run.also) if is_due else ()
         return ChecksReported(key=run.key, tree=tree, results=results, held=held, lands=tree, also=also)
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
         gated = self.gated()
         held = tuple(change for change in gated if change not in approved)
         return Examined(gated=gated, evidence=evidence(gated), held=held)

@@ -50,7 +50,9 @@ class ScriptedChecks:
             also=tuple(result_of(each, is_met=each.name not in unmet) for each in run.also) if is_due else (),
         )
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
         gated = self.gated.get(commit, ())
         held = tuple(change for change in gated if change not in approved)
         return Examined(gated=gated, evidence=evidence(gated), held=held)

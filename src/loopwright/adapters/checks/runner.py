@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test
+from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test, without_tests
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
@@ -40,8 +40,16 @@ class CommandChecks:
     parallel: int = 4
     demand_limit: float = 600.0  # seconds, as a check has them that says nothing else
 
-    async def examine(self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = ()) -> Examined:
+    async def examine(
+        self, commit: Commit, trust: Trust, approved: tuple[Change, ...] = (), *, untried: bool = False
+    ) -> Examined:
         seen = await self._candidate(await self._classifier(trust), commit, trust, approved)
+        if untried:
+            free = (
+                each for each in seen.classed if not (each.allowed or each in seen.gated or each.change in approved)
+            )
+            altered = frozenset(each.change.path for each in free if is_altered_test(each))
+            seen = await without_tests(seen, altered, self.outfit.checkouts)
         return Examined(
             gated=changes_of(seen.gated),
             evidence=seen.evidence,
