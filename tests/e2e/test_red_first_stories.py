@@ -141,6 +141,21 @@ def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_
     assert (named in second.err, "test_calc.Calc.test_add" in second.err) == (True, True)
 
 
+def test_a_changed_test_that_no_check_names_is_said(tmp_path: Path) -> None:
+    """The exit code of a command is all there is."""
+    by_code = CONFIG.replace('"-m", "unittest"', '"run_tests.py"').replace("run = [", 'trust = "exit-code"\nrun = [')
+    script = "import sys, unittest\n\nunittest.main(None, argv=sys.argv)\n"
+    made = sample(
+        tmp_path,
+        step({"calc.py": NUMERALS, FILE: HEAD + TEST_ADD + TEST_NUMERALS}),
+        step({}, repeat=True, no_test="the check names no test"),
+        config=by_code.replace("protected = [", 'protected = ["run_tests.py", '),
+        files={**LIBRARY, "run_tests.py": script},
+    )
+    done = made.loop("feedback", "Let add take numerals", "--json")
+    assert (done.code, done.data["outcome"], done.data["evidence"]["uncompared"]) == (0, "verified", [FILE])
+
+
 # --- a workflow of three tasks ----------------------------------------------------------------------------------------
 
 NUMERALS = CALC.replace("a + b", "int(a) + int(b)")

@@ -47,10 +47,12 @@ def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:
         AlteredTest(id="t::b", how="altered"),
         AlteredTest(id="t::gone", how="gone"),
     )
-    assert describe_tests(Evidence(level=Level.GUARDED, altered_tests=rows, idle_tests=("t::new",))) == (
+    seen = Evidence(level=Level.GUARDED, altered_tests=rows, uncompared=("tests/a.sh",), idle_tests=("t::new",))
+    assert describe_tests(seen) == (
         "2 existing tests altered: t::a, t::b",
         "1 existing test gone: t::gone",
         "1 existing test moved: t::moved",
+        "changed and not compared with the base, for no check names its tests: tests/a.sh",
         "new test, shows nothing: t::new",
     )
     assert describe_tests(Evidence(level=Level.SHOWN)) == ()

@@ -42,6 +42,7 @@ class Evidence:
     level: Level
     witnesses: tuple[Witness, ...] = ()
     altered_tests: tuple[AlteredTest, ...] = ()
+    uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
 
 
@@ -64,7 +65,7 @@ def describe(evidence: Evidence) -> str:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered, and which new ones show nothing."""
+    """Say which tests of the base were altered, which could not be compared, and which new ones show nothing."""
     rows = {
         how: tuple(each.id for each in evidence.altered_tests if each.how == how)
         for how in ("altered", "weakened", "gone", "moved")
@@ -73,7 +74,9 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
         f"{len(ids)} existing test{'s' * (len(ids) != 1)} {how}: {_some(ids)}" for how, ids in rows.items() if ids
     )
     idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
-    return (*altered, *idle)
+    why = "changed and not compared with the base, for no check names its tests"
+    uncompared = (f"{why}: {_some(evidence.uncompared)}",) if evidence.uncompared else ()
+    return (*altered, *uncompared, *idle)
 
 
 def _describe_witness(witness: Witness) -> str:
@@ -95,6 +98,7 @@ def combine(parts: tuple[Evidence, ...]) -> Evidence:
         level=lowest(tuple(each.level for each in parts)),
         witnesses=tuple(witnesses.values()),
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
+        uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
         idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
     )
 

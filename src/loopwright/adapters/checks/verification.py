@@ -343,6 +343,7 @@ class Verification:
             level=Level.SHOWN if shown.witnesses else level,
             witnesses=shown.witnesses,
             altered_tests=altered.tests,
+            uncompared=tuple(path for path in altered.unread if path not in altered.weakened),
             idle_tests=shown.idle,
         )
 

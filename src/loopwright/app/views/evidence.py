@@ -21,6 +21,7 @@ class ShownEvidence:
     level: Level
     witnesses: tuple[Witness, ...]
     altered_tests: tuple[AlteredTest, ...]
+    uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     outside: Outside = Outside()
     observed: bool = False  # whether the files that the base's run reads are known
     sandbox: str | None = None
@@ -35,4 +36,9 @@ def evidence_of(view: View) -> Evidence | None:
 def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:
     if evidence is None:
         return None
-    return ShownEvidence(level=evidence.level, witnesses=evidence.witnesses, altered_tests=evidence.altered_tests)
+    return ShownEvidence(
+        level=evidence.level,
+        witnesses=evidence.witnesses,
+        altered_tests=evidence.altered_tests,
+        uncompared=evidence.uncompared,
+    )
