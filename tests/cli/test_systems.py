@@ -376,6 +376,15 @@ def test_a_branch_that_no_recorded_step_moved_waits_for_a_person(sample: Sample,
     assert sample.loop("log").out == log
 
 
+def test_the_status_shows_a_branch_that_no_recorded_step_moved(sample: Sample) -> None:
+    under_way(sample)
+    kinds = [need["kind"] for need in sample.loop("status", "--json").data["loops"][0]["needs"]]
+    made = commit_on_branch(sample, "Mine.\n")
+    (shown,) = sample.loop("status", "--json").data["loops"]
+    assert [need["kind"] for need in shown["needs"]] == ["confirmation", *kinds]
+    assert (made[:12] in shown["needs"][0]["why"], made[:12] in sample.loop("status").out) == (True, True)
+
+
 def test_a_branch_that_a_person_says_they_moved_is_taken_in(sample: Sample) -> None:
     under_way(sample)
     made = commit_on_branch(sample, "Mine.\n")

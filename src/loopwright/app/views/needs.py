@@ -31,7 +31,7 @@ class Choice:
 class Need:
     """`path` leads from the root to the loop that waits; `command` is the first way to answer."""
 
-    kind: Literal["gate", "question", "escalation", "check-in", "fix"]
+    kind: Literal["gate", "question", "escalation", "check-in", "fix", "confirmation"]
     loop: LoopId
     path: tuple[LoopId, ...]
     what: str
@@ -167,6 +167,21 @@ def _out_of(row: LoopRow, paused: Paused) -> Need:
     command, _, terms = way_on(paused.reason, row.budget).removeprefix("`").partition("`")
     need = _fix(row, "paused", f"a limit was reached: {one_line(paused.detail, 500) or f'{spent}{of}'}")
     return replace(need, command=command, choices=(Choice(label=f"Go on{terms}", command=command),))
+
+
+def confirmation(loop: LoopId, why: str) -> Need:
+    """Return what a person has to say at a terminal before the loop continues."""
+    command = f"loop resume --loop {loop}"
+    return Need(
+        kind="confirmation",
+        loop=loop,
+        path=(loop,),
+        what="confirm at a terminal that the change is yours",
+        why=why,
+        command=command,
+        choices=(Choice(label="Look at it and confirm it", command=command),),
+        names_loop=True,
+    )
 
 
 def at_rest(loop: LoopId, state: str) -> Need:

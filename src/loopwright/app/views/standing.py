@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
 
 from loopwright.app.kinds import known_kind
 from loopwright.app.loops import OVER, Unread, View, seen
 from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
+from loopwright.app.views.needs import confirmation
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
 from loopwright.engine.world import Halt
@@ -48,9 +51,11 @@ async def status_of_loop(
     paused = await _pause_of(project, view.row)
     shown = status.build(view, known, decided, alive=lives, answered=answered, paused=paused)
     has_sessions = bool(view.kind.sessions) and view.row.parent is None
-    if shown.status != "interrupted" or not has_sessions or not is_at_rest(await project.store.read(view.row.id)):
-        return shown
-    return status.rested(shown)
+    if shown.status == "interrupted" and has_sessions and is_at_rest(await project.store.read(view.row.id)):
+        shown = status.rested(shown)
+    is_left = has_sessions and not (lives or view.is_over)
+    moved = import_module(view.kind.sessions).describe_unconfirmed(project, view) if is_left else ""
+    return replace(shown, needs=(confirmation(view.row.id, moved), *shown.needs)) if moved else shown
 
 
 def is_at_rest(records: Sequence[Record]) -> bool:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable
 from typing import NamedTuple
 
-from loopwright.adapters.git.repository import OwnBranch, commits_on, described
+from loopwright.adapters.git.repository import ComeOn, OwnBranch, commits_on, described
 from loopwright.app.loops import View
 from loopwright.app.project import Confirm, Project
 from loopwright.app.said import take_in
@@ -17,6 +17,7 @@ from loopwright.app.starts.lifecycle.unfinished import INTERRUPTED, unfinished
 from loopwright.errors import NeedsPerson
 from loopwright.kernel.events import SessionMarked, StateEdited
 from loopwright.kernel.record import event_of
+from loopwright.loops.lifecycle.state import LifecycleState
 
 Failed = Callable[[str], None]
 _MARKED = SessionMarked.__name__
@@ -41,15 +42,10 @@ async def with_commits(project: Project, seen: View, by: str, confirm: Confirm |
     Where it is proposed elsewhere, the forge tells of it. Raises `NeedsPerson` without that word.
     """
     state = seen.now.state
-    if not state.takes_commits:
-        return seen
-    branch = state.plan.branch
-    stood = OwnBranch(branch=branch, since=state.landed, work=state.handed_over, target=state.plan.target)
-    found = commits_on(project.root, project.environ, stood)
+    found = _commits(project, state)
     if found is None:
         return seen
-    moved = f"branch {branch} moved to {found.tip[:12]} by no recorded step"
-    put_back = f"`git branch --force {branch} {state.landed}`"
+    moved, put_back = _moved(state, found)
     shown = (f"{moved}:", *described(project.root, project.environ, state.landed, found.tip))
     confirm_handwork(seen, confirm, Unrecorded(moved, shown, put_back))
     told = {
@@ -62,6 +58,26 @@ async def with_commits(project: Project, seen: View, by: str, confirm: Confirm |
     said = StateEdited(subject="branch", value=json.dumps(told), by=by)
     # What else is to be said of its files is said when the session begins.
     return await take_in(project, seen, said, lambda _sentence: None) or seen
+
+
+def describe_moved_branch(project: Project, seen: View) -> str:
+    """Say that the branch of a system was moved by no recorded step, and how to put it back; empty: it was not."""
+    state = seen.now.state
+    found = _commits(project, state)
+    return "{}; if it was not you, put it back: {}".format(*_moved(state, found)) if found else ""
+
+
+def _commits(project: Project, state: LifecycleState) -> ComeOn | None:
+    if not state.takes_commits:
+        return None
+    stood = OwnBranch(branch=state.plan.branch, since=state.landed, work=state.handed_over, target=state.plan.target)
+    return commits_on(project.root, project.environ, stood)
+
+
+def _moved(state: LifecycleState, found: ComeOn) -> tuple[str, str]:
+    branch = state.plan.branch
+    moved = f"branch {branch} moved to {found.tip[:12]} by no recorded step"
+    return moved, f"`git branch --force {branch} {state.landed}`"
 
 
 class Unrecorded(NamedTuple):
