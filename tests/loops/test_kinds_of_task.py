@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.actions import AwaitGate, Integrate
+from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks
 from loopwright.kernel.events import AgentReported, ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import NO_KEY, AgentReport, Tree, Verdict
@@ -86,6 +86,14 @@ def test_other_work_does_without_them_or_hears_of_it_first() -> None:
 def test_a_clean_up_that_removes_no_test_waits_for_nobody() -> None:
     assert where(played(v.WITHOUT, about="cleanup")) == Station.LAND
     assert rules(played(v.CLAIMED, about="cleanup")) == ["t::old", "needs-approval"]
+
+
+@pytest.mark.parametrize(("about", "reviewed", "tries"), [("tests", "", True), ("", "tests", True), ("", "", False)])
+def test_new_tests_are_tried_where_the_work_is_about_them(about: str, reviewed: str, *, tries: bool) -> None:
+    state = FEEDBACK.start(replace(f.params(), about=about, trust=v.PART))
+    assert f.wanted(f.play(state, f.DONE, f.saved("c1"), passes(reviewed)), RunChecks).tries_new_tests is tries
+    ticket = t.play(t.session(about=about, trust=v.PART), t.MADE, t.saved("c1"), passes(reviewed))
+    assert t.wanted(ticket, RunChecks).tries_new_tests is tries
 
 
 def test_a_ticket_about_texts_is_held_to_it() -> None:

@@ -229,6 +229,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         demands_only=action.demands_only,
         after=action.after,
         red=action.red,
+        tries_new_tests=action.tries_new_tests,
     )
     async with _within_time(world):
         return await world.checks.run(run, world.observer.progressed)

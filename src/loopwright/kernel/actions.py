@@ -62,6 +62,7 @@ class RunChecks:
     abreast: int = 0  # as in `RunLoop`: it takes the place of the child that begins after it; 0: it takes none
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     red: tuple[RedTests, ...] = ()  # the oldest first
+    tries_new_tests: bool = False  # the work is about tests: each new one has to notice a stubbed product function
     why: str = ""
 
 

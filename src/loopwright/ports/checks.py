@@ -28,6 +28,7 @@ class ChecksRun:
     red: tuple[RedTests, ...] = ()  # tests that judge in the version in which they failed, the oldest first
     also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
     demands_only: bool = False  # run these alone, on the commit as it is
+    tries_new_tests: bool = False  # each new test has to notice when the product functions that it calls are stubs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

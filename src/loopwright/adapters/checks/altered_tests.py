@@ -220,7 +220,7 @@ class AlteredTests:
         tests = frozenset(test for path, each in tried.items() if path not in many for test in each)
         if not tests:
             return found
-        called = await self._called(spec, tests)
+        called = await called_functions(self.runs, spec, self.desk.seen.start, tests)
         if called is None:
             return {path: set(each) for path, each in tried.items() if each}
         blind = await self._blind(spec, tests, called)
@@ -228,18 +228,6 @@ class AlteredTests:
             if path not in many and each & blind:
                 found[path] = set(each & blind)
         return found
-
-    async def _called(self, spec: CheckSettings, tests: frozenset[str]) -> dict[str, frozenset[str]] | None:
-        """Return the product functions that these tests call on the base, by file; None where that was not recorded."""
-        trial = await self.runs.start(spec, self.desk.seen.start, tests, (Phase(records=True),))
-        if trial.ran is None or trial.ran.calls is None:
-            return None
-        lines = defaultdict[str, set[int]](set)
-        for path, line in trial.ran.calls:
-            if self.desk.steering.layout.is_judged(path):
-                lines[path].add(line)
-        texts = await self._texts(self.desk.seen.start, tuple(lines))
-        return {path: names_at(_encode(text), frozenset(lines[path])) for path, text in texts.items()}
 
     async def _blind(
         self, spec: CheckSettings, tests: frozenset[str], called: Mapping[str, frozenset[str]]
@@ -266,6 +254,21 @@ class AlteredTests:
             noticed = (await then.outcome(phase, left)).failed.keys()
             blind, left = blind | (left & noticed), left - noticed
         return blind
+
+
+async def called_functions(
+    runs: TrialRuns, spec: CheckSettings, tree: Tree, tests: frozenset[str]
+) -> dict[str, frozenset[str]] | None:
+    """Return the product functions that these tests call on a tree, by file; None where that was not recorded."""
+    trial = await runs.start(spec, tree, tests, (Phase(records=True),))
+    if trial.ran is None or trial.ran.calls is None:
+        return None
+    lines = defaultdict[str, set[int]](set)
+    for path, line in trial.ran.calls:
+        if path.endswith(".py") and runs.desk.steering.layout.is_judged(path):
+            lines[path].add(line)
+    texts = await runs.desk.outfit.source.texts(tree, tuple(lines), limit=_LARGEST)
+    return {path: names_at(_encode(text), frozenset(lines[path])) for path, text in texts.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

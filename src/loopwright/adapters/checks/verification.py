@@ -11,6 +11,7 @@ from loopwright.adapters.checks.candidate import changes_of, is_altered_test, wi
 from loopwright.adapters.checks.demands import demanded, demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
+from loopwright.adapters.checks.idle_tests import find_idle_tests
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
@@ -123,6 +124,10 @@ class Verification:
         also = await demanded(self.desk) if ran.is_green else ()
         if ran.is_green and self.desk.run.trust.in_force and await is_weak(self.desk, ran.lands, ran.all):
             findings = (*findings, engine_finding("weak", WEAK))
+        if ran.is_green and self.desk.run.tries_new_tests:
+            candidates = await self._candidates(ran, altered.altered)
+            written = {name: each.written for name, each in candidates.items()}
+            findings = (*findings, *await find_idle_tests(self._runs, written))
         whole = await self._with_held(altered) if ran.is_green else ()
         own = self._own_tests_fail(whole)
         is_good = ran.is_green and not own and _is_green(also)

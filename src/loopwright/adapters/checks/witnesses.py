@@ -28,7 +28,7 @@ _MISSING_NAME = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
 )
-_WRONG_VALUES: tuple[StubForm, ...] = ("none", "object")
+WRONG_VALUES: tuple[StubForm, ...] = ("none", "object")
 Phases = tuple[Phase, ...]
 _Reason = Literal["assertion", "missing-name", "exit-code"]
 
@@ -82,7 +82,7 @@ class WitnessSearch:
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
         broken = await self._broken()
-        phases = tuple(map(broken.phase, _WRONG_VALUES))
+        phases = tuple(map(broken.phase, WRONG_VALUES))
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
             trial = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases) if tests else None
@@ -110,7 +110,7 @@ class WitnessSearch:
         An exit code does not say why it was red, so that a wrong value has to be noticed in any case.
         """
         broken = await self._broken()
-        forms = [broken.functions(form) for form in _WRONG_VALUES] if broken.names else [broken.files]
+        forms = [broken.functions(form) for form in WRONG_VALUES] if broken.names else [broken.files]
         left = demands
         for texts in filter(None, forms):
             tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
@@ -145,7 +145,7 @@ class WitnessSearch:
 
     async def _phases(self) -> Phases:
         broken = await self._broken()
-        return (PLAIN, *(map(broken.phase, ("raise", *_WRONG_VALUES)) if broken.names else ()))
+        return (PLAIN, *(map(broken.phase, ("raise", *WRONG_VALUES)) if broken.names else ()))
 
     async def _fail_without(self, spec: CheckSettings, tests: frozenset[str], without: Tree) -> dict[str, _Reason]:
         """Return the tests that fail twice without the change and pass once more with it, with why they fail."""

@@ -130,6 +130,7 @@ def _checks(state: FeedbackState) -> RunChecks:
         also=state.plan.also,
         after=state.plan.after.also_allowed(state.course.released),
         red=state.course.tests_to_pass,
+        tries_new_tests=(state.plan.about or state.current.about) == "tests",
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
     taken = best_to_take(state) if state.course.accepted else None

@@ -19,6 +19,7 @@ from loopwright.loops.tickets.state import (
     TicketFacts,
     TicketsPhase,
     TicketsState,
+    about,
     base_of,
     best_to_take,
     criteria_in_force,
@@ -162,6 +163,7 @@ def _checks(state: TicketsState) -> RunChecks:
         also=state.plan.also,
         after=state.plan.after.also_allowed(state.course.released),
         red=state.course.tests_to_pass,
+        tries_new_tests=about(state) == "tests",
         why="the engine's own judgement: tests, build and coverage decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
