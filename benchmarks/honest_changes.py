@@ -3,9 +3,12 @@
 `python -m benchmarks.honest_changes [--count N] [--commit SHA ...] FOLDER ... > changes.jsonl`
 
 A FOLDER is a clone with an environment that its tests run in (a `.venv`, `node_modules`), or holds such clones.
-`loop setup` writes the checks unless there is a `loop.toml`. Of each clone the newest N commits that touch product are
-taken: the first parent is the base and is checked out meanwhile, the message is the task. A commit whose base or whole
-tree is red on this machine says nothing: its outcome is `red-here`.
+`loop setup` writes the checks unless there is a `loop.toml`. Of each clone the newest N commits that touch product and
+are green on this machine are taken: the first parent is the base and is checked out meanwhile, the message is the task.
+A commit whose base or whole tree is red says nothing: its outcome is `red-here`, and another one is taken.
+
+The maker answers every question with the same tree, and the question for a witness with `no_test`. `outcome` is that of
+a loop that leaves its result on a branch, `merged` that of one that merges, where `unshown` stands apart.
 `python -m benchmarks.honest_changes --table FILE ...` prints a table of such lines. Opt-in: it takes long.
 """
 
@@ -15,6 +18,7 @@ import argparse
 import asyncio
 import json
 import os
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -28,15 +32,15 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.from_settings import command_checks
 from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
-from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import matches
+from loopwright.kernel.evidence import describe
+from loopwright.kernel.gates import UNSHOWN, matches
 from loopwright.kernel.judges import is_source, judge_by_name
 from loopwright.kernel.model import Commit, Key, LoopId
 from loopwright.kernel.trust import Classed, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
-from loopwright.loops.weighing import Failed, Waits, Weighed, weighed
+from loopwright.loops.weighing import Failed, ShowPolicy, Waits, Weighed, is_told_once, weighed
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -44,8 +48,6 @@ from loopwright.testing.memory_store import Memory, MemoryStore
 OUTCOMES = ("whole", "held", "waits", "stopped", "red-here")
 _LOOK_BACK = 400  # commits of a history
 _NEWEST = ("--first-parent", "--min-parents=1", "-m", "--name-only", "--format=%x00%H")
-_ASKED_ONCE = frozenset({"no-witness"})  # rules that fail one attempt and stop no loop
-
 
 _NOT_REPLAYED = (EngineError, OSError, subprocess.CalledProcessError)
 
@@ -63,8 +65,11 @@ class Honest:
     commit: str
     subject: str
     outcome: str  # of OUTCOMES
-    sentence: str = ""
-    evidence: object = None  # as the report has it
+    merged: str = ""  # the same with --merge: of OUTCOMES, or `unshown`
+    sentence: str = ""  # what a person reads
+    level: str = ""
+    witnesses: tuple[str, ...] = ()
+    same_product: bool = False  # equal after parsing: comments and formatting
     kinds: Mapping[str, int]  # paths by class
     held: tuple[str, ...] = ()
     verification_cpu_s: float = 0.0
@@ -99,11 +104,11 @@ class History:
             self.settings, OneHand(memory or Memory(), clock), clock, root=folder, environ=self.environ
         )
 
-    def newest(self, count: int) -> list[str]:
+    def newest(self) -> list[str]:
         """Return the newest commits that touch product, judged by names, which is quick."""
         log = git(self.folder, "log", *_NEWEST, f"-{_LOOK_BACK}")
         commits = (each.split() for each in log.split("\0") if each)
-        return [commit for commit, *paths in commits if any(map(self._is_product, paths))][:count]
+        return [commit for commit, *paths in commits if any(map(self._is_product, paths))]
 
     def _is_product(self, path: str) -> bool:
         patterns = self.settings.workspace
@@ -133,15 +138,17 @@ class History:
         report = await self.verify(candidate, base, "checks")
         spent = processor_time() - began
         plan = FeedbackParams(task=message, base=base, trust=Trust(in_force=True, base=base))
-        _, verdict = weighed(FEEDBACK.start(plan), report, candidate, (message,))
-        outcome, sentence = _outcome(verdict, report)
+        outcome, sentence = _end(plan, report, candidate, merges=False)
         if outcome == "stopped" and not _is_green(await self.verify(candidate, candidate, "preflight")):
-            outcome = "red-here"
+            return replace(row, sentence=f"the commit: {sentence}")
         return replace(
             row,
             outcome=outcome,
+            merged=_end(plan, report, candidate, merges=True)[0],
             sentence=sentence,
-            evidence=_evidence(report),
+            level=report.evidence.level if report.evidence else "",
+            witnesses=tuple(each.id for each in report.evidence.witnesses) if report.evidence else (),
+            same_product=report.same_product,
             held=tuple(change.path for change in report.held),
             verification_cpu_s=spent,
             wall_s=report.seconds,
@@ -169,28 +176,26 @@ def _unwatched(_: Update) -> None:
     """Show nothing."""
 
 
+def _end(plan: FeedbackParams, report: ChecksReported, candidate: Commit, *, merges: bool) -> tuple[str, str]:
+    """Return how a loop ends whose maker leaves its tree as it is, and the sentence that a person reads."""
+    state, told = FEEDBACK.start(plan), frozenset[str]()
+    while True:
+        policy = ShowPolicy(asks=True, merges=merges)
+        state, verdict = weighed(state, report, candidate, (plan.task,), policy=policy)
+        rules = frozenset(each.rule for each in verdict.faults) if isinstance(verdict, Failed) else told
+        if rules <= told or not isinstance(verdict, Failed) or not is_told_once(verdict.faults):
+            return _outcome(verdict, report)
+        told |= rules
+
+
 def _outcome(verdict: Weighed, report: ChecksReported) -> tuple[str, str]:
-    """Return the outcome and the sentence that a person would read."""
-    said = report.canary.sentence if report.canary else ""
-    lands = "held" if report.held else "whole"
     if isinstance(verdict, Waits):
-        return "waits", f"{verdict.gate.gate}: {verdict.gate.why}"
-    if not isinstance(verdict, Failed):
-        return lands, said
-    rules = {finding.rule for finding in verdict.faults}
-    issues = "; ".join(f"{finding.rule}: {finding.issue}" for finding in verdict.faults)[:300]
-    if rules and rules <= _ASKED_ONCE:
-        return lands, issues
-    if "untested-change" in rules:
-        return "waits", f"untested: {said}"
-    if report.claim is not None:
-        return "waits", f"protected: {', '.join(change.path for change in report.claim.changes)}"
-    return "stopped", issues
-
-
-def _evidence(report: ChecksReported) -> object:
-    found = getattr(report, "evidence", None)
-    return None if found is None else json.loads(encode(found))
+        gate = verdict.gate
+        paths = ", ".join(change.path for change in gate.because)
+        return "unshown" if gate.gate == UNSHOWN else "waits", f"{gate.gate}: {paths}: {gate.why}"
+    if isinstance(verdict, Failed):
+        return "stopped", "; ".join(f"{finding.rule}: {finding.issue}" for finding in verdict.faults)[:600]
+    return "held" if report.held else "whole", describe(report.evidence) if report.evidence else ""
 
 
 def _kinds(classed: tuple[Classed, ...]) -> dict[str, int]:
@@ -210,17 +215,25 @@ def replay_all(folder: Path, count: int, commits: list[str]) -> Iterator[Honest]
     """Replay these commits, or the newest ones; one that cannot be replayed yields a row that says why."""
     stood = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
     try:
-        history = History(folder)
-        for commit in commits or history.newest(count):
-            try:
-                yield asyncio.run(history.replay(commit))
-            except _NOT_REPLAYED as error:
-                yield _not_replayed(folder, commit, error)
+        for commit in commits or History(folder).newest():
+            row = _replay_one(folder, commit)
+            yield row
+            count -= row.outcome != "red-here"
+            if not (count or commits):
+                break
     except _NOT_REPLAYED as error:
         yield _not_replayed(folder, "", error)
     finally:
         if stood != "HEAD":
             git(folder, "checkout", "-q", "--force", stood)
+
+
+def _replay_one(folder: Path, commit: str) -> Honest:
+    """Nothing is known of another commit: a receipt of its runs would make this one look cheap."""
+    try:
+        return asyncio.run(History(folder).replay(commit))
+    except _NOT_REPLAYED as error:
+        return _not_replayed(folder, commit, error)
 
 
 def _not_replayed(folder: Path, commit: str, error: Exception) -> Honest:
@@ -240,18 +253,29 @@ def _is_clone(folder: Path) -> bool:
 
 def table(rows: list[Honest]) -> str:
     """Return a line for each project, and one for each change that does not simply land."""
-    lines = [f"| project | changes | with tests | {' | '.join(OUTCOMES)} |", "|---|---|---|---|---|---|---|---|"]
-    groups = {name: [row for row in rows if row.project == name] for name in dict.fromkeys(row.project for row in rows)}
-    for name, group in [*groups.items(), ("all", rows)]:
-        by = Counter(row.outcome for row in group)
-        tests = sum(any("test" in kind for kind in row.kinds) for row in group)
-        cells = (name, len(group), tests, *(by[outcome] for outcome in OUTCOMES))
-        lines.append(f"| {' | '.join(map(str, cells))} |")
+    columns = ("project", "changes", "with tests", *OUTCOMES, "shown", "unshown at a merge", "CPU / bare")
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    names = dict.fromkeys(row.project for row in rows)
+    for name, group in [*((name, [row for row in rows if row.project == name]) for name in names), ("all", rows)]:
+        lines.append(f"| {name} | {' | '.join(map(str, _cells(group)))} |")
     lines += ["", "| change | subject | outcome | sentence |", "|---|---|---|---|"]
     for row in rows:
-        if row.outcome in ("waits", "stopped"):
-            lines.append(f"| {row.project} {row.commit} | {row.subject} | {row.outcome} | {row.sentence[:160]} |")
+        if row.outcome != "whole":
+            told = f"{', '.join(row.held)}: {row.sentence}" if row.outcome == "held" else row.sentence
+            lines.append(f"| {row.project} {row.commit} | {row.subject} | {row.outcome} | {told} |")
     return "\n".join(lines)
+
+
+def _cells(rows: list[Honest]) -> Iterator[object]:
+    taken = [row for row in rows if row.outcome != "red-here"]
+    outcomes = Counter(row.outcome for row in rows)
+    ratios = [row.verification_cpu_s / row.bare_cpu_s for row in taken if row.bare_cpu_s]
+    yield len(taken)
+    yield sum(any("test" in kind for kind in row.kinds) for row in taken)
+    yield from (outcomes[outcome] for outcome in OUTCOMES)
+    yield sum(row.level == "shown" for row in taken)
+    yield sum(row.merged == "unshown" for row in taken)
+    yield round(statistics.median(ratios), 2) if ratios else ""
 
 
 def main(words: list[str]) -> int:
