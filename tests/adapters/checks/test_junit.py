@@ -104,3 +104,9 @@ def test_a_line_that_cannot_be_is_none(line: str) -> None:
     report = f'<testsuite><testcase classname="a" name="b" file="a.py" line="{line}"><failure/></testcase></testsuite>'
     (found,) = read_junit(report.encode(), lambda _: False).failures
     assert found.line == 0
+
+
+def test_the_examples_of_a_text_are_a_test_of_that_file() -> None:
+    report = b'<testsuite><testcase classname="lib.tests.tests.md" name="tests.md"/></testsuite>'
+    found = read_junit(report, {"lib/tests/tests.py", "lib/tests/tests.md"}.__contains__, nodes=True)
+    assert found.outcomes == (("lib/tests/tests.md::tests.md", "passed"),)

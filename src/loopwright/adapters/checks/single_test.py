@@ -22,7 +22,13 @@ _VALUES = {
 
 
 def pytest_node(classname: str, name: str, exists: Exists) -> str:
-    """`tests.test_a.TestB` and `test_c` as `tests/test_a.py::TestB::test_c`; empty when no such file exists."""
+    """`tests.test_a.TestB` and `test_c` as `tests/test_a.py::TestB::test_c`; empty when no such file exists.
+
+    The examples of a text are one test with the name of the file: `docs.use.md` and `use.md`.
+    """
+    text = classname.removesuffix(name).replace(".", "/") + name
+    if "." in name and f".{classname}".endswith(f".{name}") and exists(text):
+        return f"{text}::{name}"
     parts = classname.split(".")
     if not classname or not name or not all(part.isidentifier() for part in parts):
         return ""
