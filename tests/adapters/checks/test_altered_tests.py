@@ -139,6 +139,18 @@ def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path, text: str
     assert held(reported(tmp_path, {"tests/helper.py": text}, base=base)) == expected
 
 
+@pytest.mark.parametrize(
+    ("imported", "expected"), [("same", []), ("*", ["tests/helper.py"])], ids=["by name", "all names"]
+)
+def test_a_helper_that_gains_a_name_changes_nothing_for_those_who_import_others(
+    tmp_path: Path, imported: str, expected: list[str]
+) -> None:
+    many = "".join(TEST_ADD.replace("test_add", f"test_add_{number}") for number in range(51))
+    base = {**BASE, "tests/helper.py": HELPER, FILE: f"from helper import {imported}\n{HEAD}{many}"}
+    gained = {"tests/helper.py": HELPER + "\n\ndef near(case, a, b):\n    case.assertAlmostEqual(a, b)\n"}
+    assert held(reported(tmp_path, gained, base=base)) == expected
+
+
 def test_a_persons_word_beforehand_lets_a_weakened_test_land(tmp_path: Path) -> None:
     report = reported(tmp_path, {FILE: HEAD + TEST_ADD}, allow=("tests/**",))
     assert held(report) == []

@@ -35,12 +35,15 @@ class TestMore:
 '''
 
 
-def is_test(name: str) -> bool:
-    return name.rpartition(".")[2].startswith("test_")
+TESTS = frozenset({"test_add", "test_sum", "test_new", "TestMore.test_zero", "TestMore.test_new", "TestNew.test_new"})
 
 
 def compared(after: str) -> FileAlteration:
-    return compare_tests(OLD, after, is_test)
+    return compare_tests(OLD, after, TESTS)
+
+
+def is_altered(found: FileAlteration) -> bool:
+    return bool(found.altered) or found.everything
 
 
 @pytest.mark.parametrize(
@@ -55,10 +58,15 @@ def compared(after: str) -> FileAlteration:
         OLD + "\n\ndef test_new():\n    pass\n",
         OLD + "\n    def test_new(self):\n        pass\n",
         OLD + "\n\nclass TestNew:\n    size = 2\n\n    def test_new(self):\n        pass\n",
+        OLD + "\n\nclass Helper:\n    pass\n",
+        OLD.replace("N = 2", "N = M = 2"),
+        OLD.replace("N = 2", "N = 2\nM = calc.add(1, 2)"),
+        OLD.replace("def near", "def far(a, b):\n    return a != b\n\n\ndef near"),
+        OLD.replace("def near", "@pytest.fixture()\ndef numbers():\n    return (1, 2)\n\n\ndef near"),
     ],
 )
-def test_imports_documentation_layout_and_new_tests_alter_nothing(after: str) -> None:
-    assert compared(after) == FileAlteration()
+def test_imports_documentation_layout_new_tests_and_new_names_alter_nothing(after: str) -> None:
+    assert not is_altered(compared(after))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +80,8 @@ def test_imports_documentation_layout_and_new_tests_alter_nothing(after: str) ->
     ],
 )
 def test_a_test_whose_own_source_differs_is_altered(after: str, altered: set[str]) -> None:
-    assert compared(after) == FileAlteration(altered=frozenset(altered))
+    found = compared(after)
+    assert (set(found.altered), found.everything) == (altered, False)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +94,12 @@ def test_a_test_whose_own_source_differs_is_altered(after: str, altered: set[str
         OLD.replace("class TestMore:", "@skip\nclass TestMore:"),
         OLD.replace("import calc", "import fake as calc"),
         OLD.replace("import calc", "from fake import calc"),
-        OLD + "\n\nclass Helper:\n    pass\n",
         OLD + "\n\ntest_add = None\n",
+        OLD + "\n\npytestmark = pytest.mark.skip\n",
+        OLD + "\n\ndef setup_module():\n    calc.add = max\n",
+        OLD + "\n\n@pytest.fixture(autouse=True)\ndef patched():\n    calc.add = max\n",
+        OLD + "\n\ncalc.add = max\n",
+        OLD + "\n\ndef len(x):\n    return 0\n",
         "def (\n",
     ],
 )
@@ -97,33 +110,47 @@ def test_what_all_tests_of_a_file_may_use_alters_everything(after: str) -> None:
 def test_a_test_that_is_gone_is_known_by_its_body() -> None:
     renamed = OLD.replace("def test_add", "def test_sum")
     found = compared(renamed)
-    assert (frozenset(found.bodies), found.altered, found.everything) == (frozenset({"test_add"}), frozenset(), False)
+    assert not is_altered(found)
     body = found.bodies["test_add"]
-    assert new_bodies(OLD, renamed, is_test) == {body}
-    assert body in new_bodies("def (\n", renamed, is_test)
-    assert new_bodies(renamed, renamed, is_test) == new_bodies(OLD, "def (\n", is_test) == frozenset()
-    assert body not in new_bodies(OLD, renamed.replace("3), 5", "3), 6"), is_test)
+    assert new_bodies(OLD, renamed, TESTS) == {body}
+    assert body in new_bodies("def (\n", renamed, TESTS)
+    assert new_bodies(renamed, renamed, TESTS) == new_bodies(OLD, "def (\n", TESTS) == frozenset()
+    assert body not in new_bodies(OLD, renamed.replace("3), 5", "3), 6"), TESTS)
 
 
 def test_a_test_that_is_gone_did_not_move_to_one_that_stood_there_before() -> None:
     one = "class A:\n    def test_a(self):\n        self.check()\n"
     twice = one + one.replace("class A", "class B").replace("test_a", "test_b")
     left = twice.partition("class B")[0]
-    found = compare_tests(twice, left, is_test)
-    assert (frozenset(found.bodies), new_bodies(twice, left, is_test)) == (frozenset({"B.test_b"}), frozenset())
+    assert new_bodies(twice, left, frozenset({"A.test_a", "B.test_b"})) == frozenset()
 
 
 def test_a_class_of_helpers_that_is_gone_alters_everything_and_one_of_tests_does_not() -> None:
     helper = "\n\nclass Helper:\n    def help(self):\n        return 1\n"
-    assert compare_tests(OLD + helper, OLD, is_test).everything
-    left = OLD.partition("class TestMore")[0]
-    assert (frozenset(compared(left).bodies), compared(left).everything) == (frozenset({"TestMore.test_zero"}), False)
+    assert compare_tests(OLD + helper, OLD, TESTS).everything
+    assert not is_altered(compared(OLD.partition("class TestMore")[0]))
 
 
 def test_a_test_in_a_nested_class_has_the_names_around_it() -> None:
     nested = "class A:\n    class B:\n        def test_c(self):\n            assert 1\n"
-    found = compare_tests(nested, nested.replace("assert 1", "assert 2"), is_test)
-    assert found == FileAlteration(altered=frozenset({"A.B.test_c"}))
+    found = compare_tests(nested, nested.replace("assert 1", "assert 2"), frozenset({"A.B.test_c"}))
+    assert (set(found.altered), found.everything) == ({"A.B.test_c"}, False)
+
+
+INHERITED = "class Both:\n    def test_a(self):\n        assert 1\n\n\nclass One(Both):\n    kind = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "altered"),
+    [
+        (INHERITED.replace("assert 1", "assert 2"), {"One.test_a"}),
+        (INHERITED + "\n    def test_a(self):\n        pass\n", {"One.test_a"}),
+        (INHERITED.replace("assert 1\n", "assert 1\n\n    def test_b(self):\n        assert 2\n"), set()),
+    ],
+)
+def test_a_test_that_its_class_inherits_is_altered_with_the_function(after: str, altered: set[str]) -> None:
+    found = compare_tests(INHERITED, after, frozenset({"One.test_a", "One.test_b"}))
+    assert (set(found.altered), found.everything) == (altered, False)
 
 
 def test_every_word_of_an_import_is_named() -> None:

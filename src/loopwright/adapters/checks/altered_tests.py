@@ -84,8 +84,8 @@ class _ChangedFile:
     def compare(self) -> FileAlteration:
         if self.old_text is None:
             return FileAlteration()  # of no language that could be compared
-        names = {name_in_file(test) for test, _ in (*self.before, *self.now)}
-        return compare_tests(self.old_text, self.new_text or "", names.__contains__)
+        names = frozenset(name_in_file(test) for test, _ in (*self.before, *self.now))
+        return compare_tests(self.old_text, self.new_text or "", names)
 
 
 def _tally(outcomes: Outcomes) -> tuple[Counter[str], Counter[str]]:
@@ -188,14 +188,17 @@ class AlteredTests:
         made = self.desk.seen.made
         paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
         old, new = await self._texts(self.desk.seen.start, paths), await self._texts(self.desk.seen.landing, paths)
-        names = {name_in_file(test) for outcomes in now.values() for test, _ in outcomes}
-        bodies = (new_bodies(old.get(path, ""), text, names.__contains__) for path, text in new.items())
+        names = frozenset(name_in_file(test) for outcomes in now.values() for test, _ in outcomes)
+        bodies = (new_bodies(old.get(path, ""), text, names) for path, text in new.items())
         return frozenset().union(*bodies)
 
     async def _helped(
         self, spec: CheckSettings, files: tuple[_ChangedFile, ...], before: Outcomes, now: Outcomes
     ) -> _ByFile:
-        """Return the tests that import a changed file which holds no tests itself, by that file."""
+        """Return the tests that import a changed file which holds no tests itself, by that file.
+
+        One that only gained names changes nothing for them, unless they import all of its names.
+        """
         by_file = self._by_file(spec, before)
         helpers = [each for each in files if each.path not in by_file and each.path.endswith(".py")]
         if not helpers:
@@ -207,7 +210,7 @@ class AlteredTests:
             each.path: frozenset(
                 test
                 for path, tests in by_file.items()
-                if _stem(each.path) in words.get(path, ())
+                if _stem(each.path) in words.get(path, ()) and (each.compare().everything or "*" in words[path])
                 for test in tests & kept
             )
             for each in helpers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +11,8 @@ from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.ids import file_of
 
+# What a runner finds by its name, or what stands for something else without being named.
+_FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
 
@@ -17,9 +20,16 @@ _UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no tex
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TestFile:
     functions: Mapping[str, str]  # by qualified name: what the parser makes of it, without its docstring
-    rest: tuple[str, ...]  # all other statements but imports and classes, in order
+    rest: tuple[tuple[str, str], ...]  # all other statements but imports and classes, with the name each defines
     shells: Mapping[str, str]  # classes without their test functions
     imports: Mapping[str, str]  # by the name they bind: what is imported
+    words: frozenset[str]  # names and strings
+
+    def source_of(self, test: str) -> str | None:
+        """Return the function of a test; one that its class inherits may be any of that name."""
+        owner, _, last = test.rpartition(".")
+        inherited = (self.functions[name] for name in sorted(self.functions) if owner and name.endswith(f".{last}"))
+        return self.functions.get(test) or "\n".join(inherited) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,47 +38,48 @@ class FileAlteration:
 
     altered: frozenset[str] = frozenset()  # names of test functions whose own source differs
     everything: bool = False
-    bodies: Mapping[str, str] = field(default_factory=dict)  # of the functions that are gone, by name
+    bodies: Mapping[str, str] = field(default_factory=dict)  # of all of them as they were, by name
 
 
-def compare_tests(before: str, after: str, is_test: Callable[[str], bool]) -> FileAlteration:
-    """Compare two versions of a test file; `is_test` says by name which functions are collected as tests.
+def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlteration:
+    """Compare two versions of a test file; `tests` are the names of the functions that are collected as tests.
 
     A file that does not parse is altered as a whole.
     """
-    old, new = _read(before, is_test), _read(after, is_test)
+    old, new = _read(before, tests), _read(after, tests)
     if old is None or new is None:
         return FileAlteration(everything=True)
-    gone = frozenset(old.functions) - frozenset(new.functions)
-    altered = frozenset(
-        name for name, body in old.functions.items() if name in new.functions and new.functions[name] != body
-    )
-    return FileAlteration(
-        altered=altered,
-        everything=_differs_around(old, new),
-        bodies={name: old.functions[name] for name in gone},
-    )
+    bodies = {test: body for test in tests if (body := old.source_of(test)) is not None}
+    altered = frozenset(test for test, body in bodies.items() if new.source_of(test) not in (None, body))
+    return FileAlteration(altered=altered, everything=_differs_around(old, new), bodies=bodies)
 
 
 def _differs_around(old: _TestFile, new: _TestFile) -> bool:
-    """Return whether fixtures, helpers, data or classes of the base differ. A new class of tests is none of these.
+    """Return whether fixtures, helpers, data or classes of the base differ. What no test of the base names is new.
 
     Imports may come and go, but a name that is imported from elsewhere makes tests look at something else.
     """
     if any(new.imports.get(name, origin) != origin for name, origin in old.imports.items()):
         return True
-    kept = {name: shell for name, shell in new.shells.items() if name in old.shells or not _holds_tests(name, new)}
+
+    def is_new(name: str, text: str) -> bool:
+        is_used = name in old.words or hasattr(builtins, name) or "autouse" in text
+        return not (is_used or _FOUND_BY_NAME.match(name))
+
+    rest = tuple((name, text) for name, text in new.rest if not name or not is_new(name, text))
+    fresh = {name for name, shell in new.shells.items() if _holds_tests(name, new) or is_new(name, shell)}
+    kept = {name: shell for name, shell in new.shells.items() if name in old.shells or name not in fresh}
     gone = {name for name in old.shells if name not in new.shells and not _holds_tests(name, old)}
-    return old.rest != new.rest or bool(gone) or any(old.shells.get(name) != shell for name, shell in kept.items())
+    return old.rest != rest or bool(gone) or any(old.shells.get(name) != shell for name, shell in kept.items())
 
 
 def _holds_tests(name: str, held: _TestFile) -> bool:
     return any(each.startswith(f"{name}.") for each in held.functions)
 
 
-def new_bodies(before: str, after: str, is_test: Callable[[str], bool]) -> frozenset[str]:
+def new_bodies(before: str, after: str, tests: frozenset[str]) -> frozenset[str]:
     """Return the parsed test functions that a file has under new names, to recognise one that was moved."""
-    old, new = _read(before, is_test), _read(after, is_test)
+    old, new = _read(before, tests), _read(after, tests)
     known = old.functions if old else {}
     return frozenset(body for name, body in new.functions.items() if name not in known) if new else frozenset()
 
@@ -104,12 +115,13 @@ def name_in_file(test: str) -> str:
     return bare.removeprefix(f"{module}.") if module else bare
 
 
-def _read(text: str, is_test: Callable[[str], bool]) -> _TestFile | None:
+def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
+    inherited = {name.rpartition(".")[2] for name in tests if "." in name}
     tree = _parse(text)
     if tree is None:
         return None
     try:
-        return _test_file(tree, is_test)
+        return _test_file(tree, lambda name: name in tests or ("." in name and name.rpartition(".")[2] in inherited))
     except RecursionError:
         return None
 
@@ -126,7 +138,7 @@ def _parse(text: str) -> ast.Module | None:
 def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
     functions: dict[str, str] = {}
     shells: dict[str, str] = {}
-    rest: list[str] = []
+    rest: list[tuple[str, str]] = []
     imports: dict[str, str] = {}
     for node in _without_docstring(tree):
         match node:
@@ -136,9 +148,23 @@ def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
                 functions[name] = _dump(node)
             case ast.ClassDef():
                 shells[node.name] = _shell(node, node.name, functions, is_test)
+            case ast.Assign(targets=targets) if all(isinstance(each, ast.Name) for each in targets):
+                rest += [(ast.unparse(each), ast.dump(node.value)) for each in targets]
             case _:
-                rest.append(_dump(node))
-    return _TestFile(functions=functions, rest=tuple(rest), shells=shells, imports=imports)
+                rest.append((getattr(node, "name", ""), _dump(node)))
+    words = frozenset(word for node in ast.walk(tree) for word in _used(node))
+    return _TestFile(functions=functions, rest=tuple(rest), shells=shells, imports=imports, words=words)
+
+
+def _used(node: ast.AST) -> Iterator[str]:
+    """Return what a node names: a fixture is named by an argument, or by a string."""
+    match node:
+        case ast.Name(id=name) | ast.arg(arg=name) | ast.alias(name=name) | ast.Constant(value=str(name)):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case _:
+            pass
 
 
 def _bound(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
