@@ -333,6 +333,12 @@ def test_a_manifest_waits_at_once() -> None:
     assert keys(play(state, rejects(evidence(MANIFEST), "no")))[0] == "implement-2.1"
 
 
+def test_the_tests_that_fail_without_a_manifest_are_named() -> None:
+    claim = Claim(changes=MANIFEST, at_once=True, failing=("a::one",))
+    state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))
+    assert wanted(state, AwaitGate).why.startswith("without them these tests of the base fail: a::one;")
+
+
 def test_a_manifest_is_not_said_to_be_the_cure_of_what_was_red_before() -> None:
     claim = Claim(changes=MANIFEST, at_once=True, before=("a::one",))
     state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))

@@ -255,7 +255,12 @@ def _why(claim: Claim) -> str:
     if claim.by_number:
         return f"tests of the base would not run any more: {_some(claim.dropped)}"
     if claim.at_once:
-        return "the change cannot be verified without them, and nothing of them is taken before a person approves"
+        red = (
+            f"without them {_red(claim)}"
+            if claim.failing or claim.new
+            else "the change cannot be verified without them"
+        )
+        return f"{red}; nothing of them is taken before a person approves"
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
