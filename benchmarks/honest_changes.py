@@ -60,21 +60,27 @@ class OneHand(MemoryStore):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Honest:
-    project: str
-    commit: str
-    subject: str
+class Judged:
+    """How a loop with a candidate ends."""
+
     outcome: str  # of OUTCOMES
     merged: str = ""  # the same with --merge: of OUTCOMES, or `unshown`
     sentence: str = ""  # what a person reads
     level: str = ""
     witnesses: tuple[str, ...] = ()
     same_product: bool = False  # equal after parsing: comments and formatting
-    kinds: Mapping[str, int]  # paths by class
     held: tuple[str, ...] = ()
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Honest(Judged):
+    project: str
+    commit: str
+    subject: str
+    kinds: Mapping[str, int]  # paths by class
     verification_cpu_s: float = 0.0
     bare_cpu_s: float = 0.0
-    wall_s: float = 0.0
 
 
 def git(folder: Path, *words: str) -> str:
@@ -108,13 +114,15 @@ class History:
         """Return the newest commits that touch product, judged by names, which is quick."""
         log = git(self.folder, "log", *_NEWEST, f"-{_LOOK_BACK}")
         commits = (each.split() for each in log.split("\0") if each)
-        return [commit for commit, *paths in commits if any(map(self._is_product, paths))]
+        return [commit for commit, *paths in commits if any(map(self.is_product, paths))]
 
-    def _is_product(self, path: str) -> bool:
-        patterns = self.settings.workspace
-        is_test = any(matches(path, each) for each in patterns.tests)
-        is_judge = is_test or judge_by_name(path) is not None
-        return is_source(path) and not is_judge and any(matches(path, each) for each in patterns.product)
+    def is_product(self, path: str) -> bool:
+        is_judge = self.is_test(path) or judge_by_name(path) is not None
+        patterns = self.settings.workspace.product
+        return is_source(path) and not is_judge and any(matches(path, each) for each in patterns)
+
+    def is_test(self, path: str) -> bool:
+        return any(matches(path, each) for each in self.settings.workspace.tests)
 
     async def replay(self, commit: str) -> Honest:
         base, candidate = Commit(git(self.folder, "rev-parse", f"{commit}^1")), Commit(commit)
@@ -135,14 +143,18 @@ class History:
         if before.unable or not _is_green(before):
             return replace(row, sentence=f"the base: {_failures(before)}")
         began = processor_time()
-        report = await self.verify(candidate, base, "checks")
+        judged = await self.judge(base, candidate, message)
         spent = processor_time() - began
-        plan = FeedbackParams(task=message, base=base, trust=Trust(in_force=True, base=base))
+        if judged.outcome == "stopped" and not _is_green(await self.verify(candidate, candidate, "preflight")):
+            return replace(row, sentence=f"the commit: {judged.sentence}")
+        return replace(row, **asdict(judged), verification_cpu_s=spent)
+
+    async def judge(self, base: Commit, candidate: Commit, task: str) -> Judged:
+        """Verify a candidate whose base is checked out, and say how a loop with this task ends."""
+        report = await self.verify(candidate, base, "checks")
+        plan = FeedbackParams(task=task, base=base, trust=Trust(in_force=True, base=base))
         outcome, sentence = _end(plan, report, candidate, merges=False)
-        if outcome == "stopped" and not _is_green(await self.verify(candidate, candidate, "preflight")):
-            return replace(row, sentence=f"the commit: {sentence}")
-        return replace(
-            row,
+        return Judged(
             outcome=outcome,
             merged=_end(plan, report, candidate, merges=True)[0],
             sentence=sentence,
@@ -150,14 +162,16 @@ class History:
             witnesses=tuple(each.id for each in report.evidence.witnesses) if report.evidence else (),
             same_product=report.same_product,
             held=tuple(change.path for change in report.held),
-            verification_cpu_s=spent,
             wall_s=report.seconds,
         )
 
-    def run_bare(self) -> None:
-        """Run the commands of the checks on what is checked out."""
-        for spec in self.settings.checks:
+    def run_bare(self) -> bool:
+        """Run the commands of the checks on what is checked out, and return whether all pass."""
+        runs = [
             subprocess.run(spec.run, cwd=self.folder, env=self.environ, check=False, capture_output=True)
+            for spec in self.settings.checks
+        ]
+        return all(each.returncode == 0 for each in runs)
 
     async def verify(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
         run = ChecksRun(
