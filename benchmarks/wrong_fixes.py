@@ -3,7 +3,8 @@
 `python -m benchmarks.wrong_fixes [--count N] [--commit SHA ...] FOLDER ... > fixes.jsonl`
 
 FOLDER is as for `benchmarks.honest_changes`. Of each clone the newest N fixes are taken whose own tests fail without
-them: the right fix with its tests, then up to four variants that these tests reject. `form` says with which tests a
+them: the right fix with its tests, then up to four variants that these tests reject. A fix that tests of the base
+contradict is tried alone (`contradicts`) and counts for none of the N. `form` says with which tests a
 variant comes: `left out` (the base's), `kept` (the fix's, which fail), `bent` (the fix's, edited until they pass; not
 tried where the base's tests reject the variant).
 `python -m benchmarks.wrong_fixes --table FILE ...` counts such lines. Opt-in: it takes long.
@@ -39,7 +40,7 @@ class Trial(Judged):
     commit: str
     subject: str
     kind: str  # right, partial, inverted, swapped
-    form: str  # with tests, left out, kept, bent
+    form: str  # with tests, contradicts, left out, kept, bent
     place: str = ""
 
 
@@ -68,6 +69,11 @@ class Fix:
         git(folder, *_AUTHOR, "commit", "-q", "--allow-empty", "--no-verify", "-m", self.message)
         return Commit(git(folder, "rev-parse", "HEAD"))
 
+    @property
+    def is_agreed(self) -> bool:
+        """Whether all tests of the base pass with the fix."""
+        return self.passes(self.with_product(self.base, {}))
+
     def passes(self, commit: Commit) -> bool:
         check_out(self.history.folder, commit)
         return self.history.run_bare()
@@ -83,7 +89,7 @@ def fixes_of(history: History, commits: list[str]) -> Iterator[Fix]:
     """Yield the commits that say they fix something, are green, and whose tests fail without their product."""
     for commit in commits or history.newest():
         message = git(history.folder, "log", "-1", "--format=%B", commit)
-        if not commits and not _FIX.search(message.splitlines()[0]):
+        if not commits and not _FIX.search(message):
             continue
         fix = read_fix(history, Commit(git(history.folder, "rev-parse", commit)), message)
         if not fix.tests or not fix.after or not fix.passes(fix.commit) or not fix.passes(fix.base):
@@ -141,6 +147,9 @@ def trials_of(fix: Fix) -> Iterator[Trial]:
             **asdict(judged),
         )
 
+    if not fix.is_agreed:
+        yield trial(fix.judge(fix.commit), "right", "contradicts")
+        return
     yield trial(fix.judge(fix.commit), "right", "with tests")
     for variant in list(wrong_variants(fix)):
         alone = fix.judge(fix.with_product(fix.base, variant.texts))
@@ -182,9 +191,13 @@ def main(words: list[str]) -> int:
         print(table([Trial(**json.loads(line)) for line in lines]))
         return 0
     for folder in clones_in(asked.places):
-        for _, fix in zip(range(asked.count), fixes_of(History(folder), asked.commit), strict=False):
+        left = asked.count
+        for fix in fixes_of(History(folder), asked.commit):
             for row in trials_of(fix):
                 print(json.dumps(asdict(row)), flush=True)
+            left -= row.form != "contradicts"
+            if not left:
+                break
     return 0
 
 
