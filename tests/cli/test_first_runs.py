@@ -22,14 +22,14 @@ pathlib.Path(report).write_text('<testsuite><testcase classname="a" name="b"/></
 """
 
 
-# It has one test in tests/test_a.py and three in all.
+# It runs one test of tests/test_a.py and three in all; PART are collected there.
 PARTED_RUNNER = """\
 import pathlib, sys
 whole, collects = "tests/test_a.py" not in sys.argv, "--collect-only" in sys.argv
 report = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
 cases = [f'<testcase classname="a" name="t{n}"/>' for n in range(3 if whole else 1)]
 pathlib.Path(report).write_text("<testsuite>" + "".join([] if collects else cases) + "</testsuite>")
-print("3 tests collected in 0.01s" if collects else "")
+print(f"{3 if whole else PART} tests collected in 0.01s" if collects else "")
 sys.exit(WHOLE if whole and not collects else 0)
 """
 
@@ -119,18 +119,21 @@ def test_the_plain_command_is_written_where_it_runs_more_tests(
 ) -> None:
     files = {"tox.ini": "[testenv:bench]\ncommands = pytest tests/test_a.py\n", "tests/test_a.py": "import pytest\n"}
     repo = project(tmp_path / "repo", files)
-    own_environment(repo, PARTED_RUNNER.replace("WHOLE", str(exit_code)))
+    own_environment(repo, PARTED_RUNNER.replace("WHOLE", str(exit_code)).replace("PART", "1"))
     done = loop(repo.path, "setup", "--json")
     assert checks(done) == {"test": command}
     assert len([note for note in done.data["notes"] if "collects 3 tests" in note]) == warnings
 
 
-def test_the_doctor_warns_where_a_plain_run_finds_more_tests(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("collected", "expected"), [(1, ["warn"]), (3, [])], ids=["more", "only skipped ones"])
+def test_the_doctor_warns_where_a_plain_run_finds_more_tests(
+    tmp_path: Path, collected: int, expected: list[str]
+) -> None:
     run = '[checks.test]\nrun = [".venv/bin/python", "-m", "pytest", "tests/test_a.py"]\n'
     sample = with_checks(tmp_path / "repo", run)
-    own_environment(sample.repo, PARTED_RUNNER.replace("WHOLE", "0"))
+    own_environment(sample.repo, PARTED_RUNNER.replace("WHOLE", "0").replace("PART", str(collected)))
     lines = sample.loop("doctor", "--run", "--json").data["lines"]
-    assert [line["status"] for line in lines if "collects 3 tests" in line["text"]] == ["warn"]
+    assert [line["status"] for line in lines if "collects 3 tests" in line["text"]] == expected
 
 
 def test_a_check_that_cannot_run_is_left_out_with_one_line_that_says_why(tmp_path: Path) -> None:

@@ -88,10 +88,17 @@ async def _count_more(project: Project, settings: Settings, run: FirstRun) -> in
     plain = plain_command(run.check.run)
     if plain is None or run.tests is None:
         return 0
-    check = CheckSettings(name=run.check.name, run=(*plain, "--collect-only"), timeout=run.check.timeout)
-    (seen,) = await _run(project, replace(settings, checks=(check,)), lambda _check: "")
+    more = await _count_collected(project, settings, replace(run.check, run=plain))
+    if more <= run.tests:  # what is skipped is collected, and does not run
+        return 0
+    return more if more > await _count_collected(project, settings, run.check) else 0
+
+
+async def _count_collected(project: Project, settings: Settings, check: CheckSettings) -> int:
+    asking = CheckSettings(name=check.name, run=(*check.run, "--collect-only"), timeout=check.timeout)
+    (seen,) = await _run(project, replace(settings, checks=(asking,)), lambda _check: "")
     found = _COLLECTED.findall("\n".join(seen.last))
-    return int(found[-1]) if found and int(found[-1]) > run.tests else 0
+    return int(found[-1]) if found else 0
 
 
 async def _without(said: str, project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:

@@ -98,6 +98,13 @@ def test_uv_makes_its_environment_in_the_checkout(tmp_path: Path) -> None:
             "python3 -m pytest -k fast",
         ),
         (
+            {
+                "noxfile.py": 'def t(s):\n    if 1:\n        s.run("pytest", *more)\n\n'
+                'def slow(s):\n    s.run("pytest", "-m", "slow")\n'
+            },
+            "python3 -m pytest",
+        ),
+        (
             {"pyproject.toml": "[tool.hatch.envs.x.scripts]\nt = 'coverage run -m pytest --doctest-modules {args}'\n"},
             "python3 -m pytest --doctest-modules",
         ),
@@ -146,7 +153,12 @@ def test_options_for_a_plug_in_that_may_be_missing_are_left_away_at_last(tmp_pat
 
 @pytest.mark.parametrize(
     "plain",
-    ["pytest {posargs}", "{env:A_CMD:pytest} {posargs}", "{env:A_CMD:python -m pytest} {posargs}"],
+    [
+        "pytest {posargs}",
+        "{env:A_CMD:pytest} {posargs}",
+        "{env:A_CMD:python -m pytest} {posargs}",
+        "\n  tests: pytest {posargs:-n auto}\n  py3{8,9}: mypy .",
+    ],
 )
 def test_a_side_environment_of_tox_does_not_stand_for_the_plain_one(tmp_path: Path, plain: str) -> None:
     side = "[testenv:benchmark]\ncommands = pytest {posargs:testing/benchmark.py}\n"

@@ -17,6 +17,7 @@ Command = tuple[str, ...]
 _WRAPPERS = ("uv", "poetry", "pdm", "hatch", "run", "env")  # `uv run pytest` is pytest
 _INSTALLED = re.compile(r"\{env_?site_?packages_?dir\}/(\S+)")  # what is installed there is the project itself
 _RECIPE = re.compile(r"^\t[@-]*(.+)$", re.MULTILINE)
+_FACTORS = re.compile(r"^\s*[\w.,!{}-]+:\s+", re.MULTILINE)  # `py3{8,9}-tests: pytest`: for such environments alone
 
 
 def arguments_of(look: Look, tool: str) -> Command | None:
@@ -112,7 +113,7 @@ def _tox(look: Look) -> Iterator[str]:
     for name in sorted(sections, key=lambda name: name != "testenv"):
         if name.startswith("testenv"):
             commands = sections[name].get("commands", "").replace("\\\n", " ")
-            yield from _filled(look, commands).splitlines()
+            yield from _FACTORS.sub("", _filled(look, commands)).splitlines()
     for table in (_toml(look.text("tox.toml")), look.in_pyproject("tool", "tox")):
         yield from _of_table(table)
 
@@ -193,10 +194,11 @@ def _noxfile(look: Look) -> ast.Module:
 
 
 def _runs(tree: ast.AST) -> Iterator[Command]:
-    """`session.run("pytest", "tests")`, where all words are written out."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run":
-            yield tuple(_constants(node.args))
+    """`session.run("pytest", "tests")`, where all words are written out, in the order of the file."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    for call in sorted(calls, key=lambda node: node.lineno):
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "run":
+            yield tuple(_constants(call.args))
 
 
 def _constants(nodes: Iterable[ast.expr]) -> Iterator[str]:
