@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import difflib
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.ids import file_of
@@ -14,6 +15,7 @@ from loopwright.adapters.checks.ids import file_of
 # What a runner finds by its name, or what stands for something else without being named.
 _FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_SIMILAR = 0.7  # of the parsed text: two tests of one file that have nothing to do with each other stay below 0.6
 _UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
 
 
@@ -39,6 +41,13 @@ class FileAlteration:
     altered: frozenset[str] = frozenset()  # names of test functions whose own source differs
     everything: bool = False
     bodies: Mapping[str, str] = field(default_factory=dict)  # of all of them as they were, by name
+    fresh: Mapping[str, str] = field(default_factory=dict)  # of those under new names
+
+    def successor_of(self, name: str, among: Iterable[str]) -> str | None:
+        """Return the one of these new tests that is an edit of a test that is gone."""
+        near = {each: _similarity(self.bodies[name], self.fresh[each]) for each in among if name in self.bodies}
+        best = max(near, key=lambda each: near[each], default=None)
+        return best if best is not None and near[best] >= _SIMILAR else None
 
 
 def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlteration:
@@ -51,7 +60,12 @@ def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlterat
         return FileAlteration(everything=True)
     bodies = {test: body for test in tests if (body := old.source_of(test)) is not None}
     altered = frozenset(test for test, body in bodies.items() if new.source_of(test) not in (None, body))
-    return FileAlteration(altered=altered, everything=_differs_around(old, new), bodies=bodies)
+    fresh = {test: body for test in tests - bodies.keys() if (body := new.source_of(test)) is not None}
+    return FileAlteration(altered=altered, everything=_differs_around(old, new), bodies=bodies, fresh=fresh)
+
+
+def _similarity(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _differs_around(old: _TestFile, new: _TestFile) -> bool:
