@@ -2,6 +2,7 @@
 
 import pytest
 
+from loopwright.adapters.checks.classes.collecting import has_tests
 from tests.adapters.checks.classes.held import Files, classes
 
 PLAIN = "def add(a, b):\n    return a + b\n"
@@ -120,3 +121,15 @@ def test_what_yields_tests_is_one_where_its_name_was_given_and_not_where_a_plug_
         "checks/check_mod.py": "test",
         "pk/mod.py": "product",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("test('adds', () => {\n  assert(true)\n})\n", True),
+        ("test(adds)\n", True),
+        ("class Range {\n  test (version) {\n    return true\n  }\n}\n", False),
+    ],
+)
+def test_a_method_with_the_name_of_a_call_for_tests_is_none(text: str, *, expected: bool) -> None:
+    assert has_tests("classes/range.js", text) is expected

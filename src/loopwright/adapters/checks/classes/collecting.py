@@ -51,12 +51,12 @@ _LOADING = re.compile(
 _TOLD = re.compile(r"\[(?:tool:)?(?:pytest|nosetests|unittest)\b")
 _PYTHON = re.compile(r"^\s*(?:async\s+)?def\s+test|^class\s+(?:Test|\w+\([^)\n]*TestCase)", re.MULTILINE)
 _NAMED_FUNCTIONS = re.compile(r"""["']?python_functions["']?\s*[:=]\s*(\[[^\]]*\]|[^\n]*)""")
-_SCRIPT = re.compile(
-    r"""(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(
-      | (?:from|require\s*\()\s*["'](?:(?:node:)?(?:test|assert)|vitest|@jest/globals|chai|ava|tape|tap|uvu)\b""",
-    re.VERBOSE,
+# A method of this name is none: `test (version) {`.
+_CALLED = re.compile(r"(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\((?![^()]*\)\s*\{)")
+_IMPORTED = (
+    r"""(?:from|require\s*\()\s*["'](?:(?:node:)?(?:test|assert)|vitest|@jest/globals|chai|ava|tape|tap|uvu)\b"""
 )
-_CALLED = re.compile(r"(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(")
+_SCRIPT = re.compile(f"{_CALLED.pattern}|{_IMPORTED}")
 _OTHER = re.compile(r"\b(?:assert|expect|should|@Test)\w*\b|#\[test\]", re.IGNORECASE)
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 
