@@ -22,7 +22,6 @@ from loopwright.adapters.checks.sources_of_tests import (
     function_of,
     imported_names,
     name_in_file,
-    new_bodies,
 )
 from loopwright.adapters.checks.trial_runs import TrialRuns
 from loopwright.config.settings import CheckSettings
@@ -202,8 +201,8 @@ class AlteredTests:
         paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
         old, new = await self._texts(self.desk.seen.start, paths), await self._texts(self.desk.seen.landing, paths)
         names = frozenset(name_in_file(test) for outcomes in now.values() for test, _ in outcomes)
-        bodies = (new_bodies(old.get(path, ""), text, names) for path, text in new.items())
-        return frozenset().union(*bodies)
+        found = (compare_tests(old.get(path, ""), text, names) for path, text in new.items())
+        return frozenset(body for each in found for body in each.fresh.values())
 
     async def _helped(
         self, spec: CheckSettings, files: tuple[_ChangedFile, ...], before: Outcomes, now: Outcomes

@@ -15,6 +15,7 @@ from loopwright.adapters.checks.ids import file_of
 # What a runner finds by its name, or what stands for something else without being named.
 _FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_IMPORTS = re.compile(r"^\s*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
 _SIMILAR = 0.7  # of the parsed text: two tests of one file that have nothing to do with each other stay below 0.6
 _UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
 
@@ -43,11 +44,15 @@ class FileAlteration:
     bodies: Mapping[str, str] = field(default_factory=dict)  # of all of them as they were, by name
     fresh: Mapping[str, str] = field(default_factory=dict)  # of those under new names
 
-    def successor_of(self, name: str, among: Iterable[str]) -> str | None:
+    def successor_of(self, name: str, among: Iterable[str]) -> str:
         """Return the one of these new tests that is an edit of a test that is gone."""
-        near = {each: _similarity(self.bodies[name], self.fresh[each]) for each in among if name in self.bodies}
-        best = max(near, key=lambda each: near[each], default=None)
-        return best if best is not None and near[best] >= _SIMILAR else None
+        matcher = difflib.SequenceMatcher(None, self.bodies.get(name, ""), autojunk=False)
+        near: dict[str, float] = {}
+        for each in among:
+            matcher.set_seq2(self.fresh[each])
+            near[each] = matcher.ratio()
+        best = max(near, key=lambda each: near[each], default="")
+        return best if near.get(best, 0) >= _SIMILAR else ""
 
 
 def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlteration:
@@ -62,10 +67,6 @@ def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlterat
     altered = frozenset(test for test, body in bodies.items() if new.source_of(test) not in (None, body))
     fresh = {test: body for test in tests - bodies.keys() if (body := new.source_of(test)) is not None}
     return FileAlteration(altered=altered, everything=_differs_around(old, new), bodies=bodies, fresh=fresh)
-
-
-def _similarity(one: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def _differs_around(old: _TestFile, new: _TestFile) -> bool:
@@ -91,28 +92,9 @@ def _holds_tests(name: str, held: _TestFile) -> bool:
     return any(each.startswith(f"{name}.") for each in held.functions)
 
 
-def new_bodies(before: str, after: str, tests: frozenset[str]) -> frozenset[str]:
-    """Return the parsed test functions that a file has under new names, to recognise one that was moved."""
-    old, new = _read(before, tests), _read(after, tests)
-    known = old.functions if old else {}
-    return frozenset(body for name, body in new.functions.items() if name not in known) if new else frozenset()
-
-
 def imported_names(text: str) -> frozenset[str]:
-    """Return every word that the import statements of a Python file name."""
-    tree = _parse(text)
-    return frozenset(word for node in ast.walk(tree) for word in _words(node)) if tree else frozenset()
-
-
-def _words(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.Import(names=names):
-            yield from (part for each in names for part in each.name.split("."))
-        case ast.ImportFrom(module=module, names=names):
-            yield from ((module or "").split("."))
-            yield from (each.name for each in names)
-        case _:
-            pass
+    """Return every word that the import statements of a Python file name, and `*`."""
+    return frozenset(word for line in _IMPORTS.findall(text) for word in re.findall(r"\w+|\*", line))
 
 
 def function_of(test: str) -> str:
