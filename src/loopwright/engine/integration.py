@@ -149,6 +149,7 @@ async def _checked(world: World, loop: LoopId, action: Integrate, merge: Merge, 
         may_drop=action.may_drop,
         trust=action.trust.on(merge.onto),
         also=action.also,
+        hidden=action.hidden,
     )
     async with world.dispatcher.slot():
         return await world.checks.run(run, world.observer.progressed)

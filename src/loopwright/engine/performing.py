@@ -63,6 +63,7 @@ from loopwright.ports.workspace import Combining, Snapshot, Taking
 InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
 _DIFF_LIMIT = 200_000  # characters; the brief shows less and says so
 _PATHS = 200  # changed paths an event names
+_LONGEST_NAME = 40  # characters of a workspace's name
 _NOWHERE = Path("/nonexistent")  # a run that is only looked up needs no folder
 
 
@@ -127,7 +128,11 @@ async def _in_files(world: World, loop: LoopId, action: InFiles, step: str, log:
 
 
 def workspace_name(loop: LoopId, action: RunAgent | Checkpoint) -> str:
-    return action.workspace or loop
+    name = action.workspace or loop
+    if not action.beside:
+        return name
+    # What tells two loops apart stands at the end of their names.
+    return f"{action.beside}-{name[len(action.beside) + 1 - _LONGEST_NAME :].lstrip('-')}"
 
 
 def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str) -> AgentRun:
@@ -140,7 +145,8 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         role=action.role,
         brief=action.brief,
         folder=_NOWHERE,
-        scratchpad=None if action.needs_verdict else world.scratchpad(loop, kind),  # it has what the maker claims
+        # It has what the maker claims: nothing for a judge, nor for whoever works beside.
+        scratchpad=None if action.needs_verdict or action.beside else world.scratchpad(loop, kind),
         skill=action.skill,
         guide=world.skill_text(action.skill) if action.skill else "",
         agent=action.agent,
@@ -230,6 +236,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         after=action.after,
         red=action.red,
         tries_new_tests=action.tries_new_tests,
+        hidden=action.hidden,
     )
     async with _within_time(world):
         return await world.checks.run(run, world.observer.progressed)
@@ -239,7 +246,8 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
     """`log` goes into the commit: it bears witness, should the log be an older one some day."""
     also = tuple(path for path in action.also if not is_protected(path, world.protected))
     trust = action.trust.on(action.base)
-    welcome = await world.checks.new_tests(action.base, trust) if action.new_tests else lambda _path: False
+    takes_tests = action.new_tests or action.new_tests_only
+    welcome = await world.checks.new_tests(action.base, trust) if takes_tests else lambda _path: False
     shot = await world.workspace.snapshot(
         Taking(
             loop=loop,
@@ -251,6 +259,7 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
             only=action.only,
             also=also,
             welcome=welcome,
+            welcome_only=action.new_tests_only,
             new_files=action.new_files,
             log=log,
         )

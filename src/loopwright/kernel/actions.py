@@ -26,7 +26,7 @@ from loopwright.kernel.model import (
     Tree,
 )
 from loopwright.kernel.risks import GateRule, Risk
-from loopwright.kernel.trust import LandedBefore, RedTests, Trust
+from loopwright.kernel.trust import HiddenTests, LandedBefore, RedTests, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,7 @@ class RunAgent:
     skill: str = ""
     agent: str = ""  # the one of the role's agents that is to do it; empty: in their order
     workspace: str = ""  # empty: the loop's own
+    beside: str = ""  # work in another one beside it, with this ending
     why: str = ""
 
 
@@ -63,6 +64,7 @@ class RunChecks:
     after: LandedBefore = LandedBefore()  # what landed before it in the same work
     red: tuple[RedTests, ...] = ()  # the oldest first
     tries_new_tests: bool = False  # the work is about tests: each new one has to notice a stubbed product function
+    hidden: HiddenTests = HiddenTests()
     why: str = ""
 
 
@@ -96,6 +98,17 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """What a person looks at before they answer: files as a commit has them, and a change."""
+
+    task: str
+    commit: Commit
+    paths: tuple[str, ...]
+    base: Commit
+    candidate: Commit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """`questions` are those of agents, each with what it offers; `question` says all of it in one text.
 
@@ -110,6 +123,7 @@ class Ask:
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
     paused: bool = False  # a limit is reached: the loop is paused, and goes on once a person has raised it
+    exhibit: Exhibit | None = None
     why: str = ""
 
 
@@ -137,9 +151,11 @@ class Checkpoint:
     parent: Commit
     base: Commit
     workspace: str = ""
+    beside: str = ""  # as in `RunAgent`
     only: tuple[str, ...] = ()  # take nothing but these files and folders; empty: everything
     also: tuple[str, ...] = ()  # and these, unless they are protected
     new_tests: bool = False  # and files of tests that the base does not have
+    new_tests_only: bool = False  # take nothing but these
     new_files: bool = False  # and every file that the parent does not have
     # What of the rest is as in the parent: the product, or everything but text, comments and docstrings.
     puts_back: Literal["", "product", "code"] = ""
@@ -201,6 +217,7 @@ class Integrate:
     on_top: bool = False  # of what has landed: its branch moves only with the target
     merges: Commit = NO_COMMIT  # what it was brought together with: a second parent of what lands
     also: tuple[Demand, ...] = ()  # as in `RunChecks`, where a merged tree is checked
+    hidden: HiddenTests = HiddenTests()  # likewise
     why: str = ""
 
 

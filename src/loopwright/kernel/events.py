@@ -29,7 +29,7 @@ from loopwright.kernel.model import (
 )
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
 from loopwright.kernel.touched import Touched
-from loopwright.kernel.trust import Canary, Claim
+from loopwright.kernel.trust import Canary, Claim, FailedHiddenTest
 
 # --- answers to actions ---------------------------------------------------------------------
 
@@ -90,6 +90,7 @@ class ChecksReported:
     would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back
     kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
+    hidden: tuple[FailedHiddenTest, ...] = ()  # tests of an examiner that fail; the findings do not quote them
     same_product: bool = False  # the product is equal after parsing, and besides it only texts were changed
     changed_code: tuple[str, ...] = ()  # changed files that are neither texts nor equal after parsing
 

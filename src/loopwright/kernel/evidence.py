@@ -44,6 +44,7 @@ class Evidence:
     altered_tests: tuple[AlteredTest, ...] = ()
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
+    decisions: tuple[str, ...] = ()  # what people decided on the examiner and its tests, in sentences
 
 
 _NAMED = 3  # witnesses in a sentence
@@ -65,7 +66,7 @@ def describe(evidence: Evidence) -> str:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered, which could not be compared, and which new ones show nothing."""
+    """Say which tests of the base were altered or not compared, which new ones show nothing, what people decided."""
     rows = {
         how: tuple(each.id for each in evidence.altered_tests if each.how == how)
         for how in ("altered", "weakened", "gone", "moved")
@@ -76,12 +77,13 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
     idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
     why = "changed and not compared with the base, for no check names its tests"
     uncompared = (f"{why}: {_some(evidence.uncompared)}",) if evidence.uncompared else ()
-    return (*altered, *uncompared, *idle)
+    return (*altered, *uncompared, *idle, *evidence.decisions)
 
 
 def _describe_witness(witness: Witness) -> str:
     why = {"assertion": "fails on base", "missing-name": "fails on base by a missing name", "exit-code": "red on base"}
-    return f"{witness.id} ({why[witness.fails_on_base]})"
+    by = ", written by the examiner" if witness.by == "examiner" else ""
+    return f"{witness.id} ({why[witness.fails_on_base]}{by})"
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -100,6 +102,7 @@ def combine(parts: tuple[Evidence, ...]) -> Evidence:
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
         uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
         idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
+        decisions=tuple(dict.fromkeys(one for each in parts for one in each.decisions)),
     )
 
 

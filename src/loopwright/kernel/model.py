@@ -177,6 +177,7 @@ class AgentReport:
     findings: tuple[Finding, ...] = ()
     questions: tuple[Question, ...] = ()
     no_test: str = ""  # a maker's word why no test can show its change
+    interface: str = ""  # an examiner's page: the names, signatures and files that its tests assume
     about: str = ""  # a reviewer's word on what the work is about: code, text, tests or cleanup
     extras: str = "{}"  # the result's other keys (scores, shape, tasks …) as JSON text
     transcript: Blob = Blob("")
@@ -390,6 +391,7 @@ class Outcome:
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands
     approved: tuple[Change, ...] = ()  # of a part: what of its commit a person approved
     may_drop: tuple[str, ...] = ()  # of a part: tests of the base that they let go with it
+    hidden: tuple[str, ...] = ()  # of a part: files of tests that an examiner wrote
     stay: tuple[str, ...] = ()  # folders of its workspaces that could not be removed
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with

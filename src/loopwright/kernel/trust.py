@@ -70,6 +70,21 @@ class RedTests:
     commit: Commit = NO_COMMIT  # empty: the base of trust
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenTests:
+    """Acceptance tests of an examiner in the commit that is checked. Whoever makes the change does not see them."""
+
+    files: tuple[str, ...] = ()
+    interface: str = ""  # the page of names that they assume
+    must_fail: bool = False  # run them alone, on the base: each has to fail there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedHiddenTest:
+    id: str
+    file: str
+
+
 class FileClass(StrEnum):
     JUDGE_BY_NAME = "judge by name"  # manifests, configuration of runners, what a check names: never free
     TEST = "test"  # the base's version judges, the candidate's lands

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit, Demand, Key, LoopId, Tree
-from loopwright.kernel.trust import LandedBefore, RedTests, Trust
+from loopwright.kernel.trust import HiddenTests, LandedBefore, RedTests, Trust
 from loopwright.ports.agent import Watch
 
 
@@ -29,6 +29,7 @@ class ChecksRun:
     also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
     demands_only: bool = False  # run these alone, on the commit as it is
     tries_new_tests: bool = False  # each new test has to notice when the product functions that it calls are stubs
+    hidden: HiddenTests = HiddenTests()  # no finding quotes them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,7 @@ class Taking:
     only: tuple[str, ...] = ()  # these files, and all below these folders; empty: everything
     also: tuple[str, ...] = ()  # besides `only`: these files, and nothing below them
     welcome: Callable[[str], bool] = lambda _path: False  # and whatever file this says yes to
+    welcome_only: bool = False  # nothing but these
     new_files: bool = False  # and every file that the parent does not have
     log: str = ""  # how far the loop's log had come: a number and a hash, for the commit to carry
 

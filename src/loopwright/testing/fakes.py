@@ -17,9 +17,20 @@ from loopwright.engine.world import Seen
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, Demand, LoopId, Tree
+from loopwright.kernel.model import (
+    Change,
+    CheckResult,
+    Cleanup,
+    Commit,
+    Conflict,
+    Content,
+    Demand,
+    Finding,
+    LoopId,
+    Tree,
+)
 from loopwright.kernel.risks import AddedText
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.trust import FailedHiddenTest, Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun, Compared, Examined
 from loopwright.ports.people import Reply, Waiting
@@ -60,6 +71,7 @@ class ScriptedVerdicts:
     is_met: Callable[[ChecksRun, Demand], bool] = lambda _run, _demand: True
     was_met: Callable[[ChecksRun, Demand], bool] = lambda _run, _demand: False  # before the work on it starts
     compared: Compared = Compared(code=("a.py",))
+    hidden_faults: Callable[[ChecksRun], tuple[Finding, ...]] = lambda _run: ()  # what is wrong with acceptance tests
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
@@ -68,6 +80,9 @@ class ScriptedVerdicts:
         if run.demands_only:
             before = tuple(result_of(each, is_met=self.was_met(run, each)) for each in run.also)
             return ChecksReported(key=run.key, tree=tree, results=(), also=before)
+        if run.hidden.must_fail:
+            hidden = tuple(FailedHiddenTest(id=f"{file}::test", file=file) for file in run.hidden.files)
+            return ChecksReported(key=run.key, tree=tree, results=(), findings=self.hidden_faults(run), hidden=hidden)
         held, results = (await self.examine(run.commit, run.trust, run.approved)).held, self.script(run)
         is_due = not run.preflight and all(result.passed for result in results)
         also = tuple(result_of(each, is_met=self.is_met(run, each)) for each in run.also) if is_due else ()
@@ -91,12 +106,14 @@ class ScriptedVerdicts:
 class MemoryWorkspace:
     """Commits are names; a snapshot made twice for one label is the same snapshot.
 
-    `changes` are what every workspace holds against its base, `holds` the files of commits: path to object.
+    `changes` are what every workspace holds against its base, `changes_in` what those of these names hold instead;
+    `holds` are the files of commits: path to object.
     """
 
     commits: dict[str, Snapshot] = field(default_factory=dict)
     branches: dict[str, Commit] = field(default_factory=dict)
     changes: tuple[Change, ...] = (Change(path="a.py", how="changed", blob="1"),)
+    changes_in: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
     cleaned: list[Cleanup] = field(default_factory=list)
     stay: tuple[str, ...] = ()  # folders that cannot be removed
     holds: dict[Commit, dict[str, str]] = field(default_factory=dict)
@@ -114,16 +131,17 @@ class MemoryWorkspace:
     async def snapshot(self, taking: Taking) -> Snapshot:
         name = f"{taking.loop}/{taking.label}"
         if name not in self.commits:
+            changes = self.changes_in.get(taking.name, self.changes)
             taken = tuple(
                 change
-                for change in self.changes
-                if not taking.only
+                for change in changes
+                if not (taking.only or taking.welcome_only)
                 or change.path in taking.also
                 or _is_below(change.path, taking.only)
                 or taking.welcome(change.path)
                 or (taking.new_files and change.how == "added")
             )
-            dropped = tuple(sorted(change.path for change in self.changes if change not in taken))
+            dropped = tuple(sorted(change.path for change in changes if change not in taken))
             commit = Commit(_digest(name))
             self.holds[commit] = _with(self.holds.get(taking.parent, {}), taken)
             self.commits[name] = Snapshot(commit=commit, tree=Tree(f"tree-{commit}"), changes=taken, dropped=dropped)
@@ -150,12 +168,15 @@ class MemoryWorkspace:
     async def combine(self, wanted: Combining) -> Combination:
         """Two commits conflict when they hold different things at a path that both changed."""
         if wanted.step not in self.combined:
-            name = Commit(_digest(f"{wanted.loop}/{wanted.label}/{wanted.step}"))
+            parts = (wanted.loop, wanted.label, wanted.base, wanted.commits, wanted.keep)
+            name = Commit(_digest(repr(parts)))  # killed and made again, it is the same
             made = self._combine(name, wanted)
-            self.combined[wanted.step] = self._keeping(wanted.base, made, wanted.keep)
+            self.combined[wanted.step] = self._keeping(name, wanted.base, made, wanted.keep)
         return self.combined[wanted.step]
 
-    def _keeping(self, base: Commit, made: Combination, keep: tuple[tuple[Commit, str], ...]) -> Combination:
+    def _keeping(
+        self, name: Commit, base: Commit, made: Combination, keep: tuple[tuple[Commit, str], ...]
+    ) -> Combination:
         files = dict(self.holds.get(made.commit, {}))
         wanted = {path: self.holds.get(commit, {}).get(path) for commit, path in keep}
         kept = tuple(sorted(path for path, content in wanted.items() if files.get(path) != content))
@@ -165,7 +186,7 @@ class MemoryWorkspace:
             content = wanted[path]
             files.pop(path, None) if content is None else files.__setitem__(path, content)
         changes = tuple(_changes(self.holds.get(base, {}), files))
-        commit = made.commit if changes else base
+        commit = name if changes else base
         self.holds[commit] = files
         return Combination(commit=commit, changes=changes, left_out=made.left_out, kept=kept)
 

@@ -83,6 +83,19 @@ async def c18_only_what_was_asked_for_is_taken(stage: WorkspaceStage) -> None:
         )
     )
     fresh = await _attempt(stage, edits, "c", only=("changed.txt",), new_files=True)
+    chosen = await stage.workspace.snapshot(
+        Taking(
+            loop=LOOP,
+            name=NAME,
+            label="d",
+            parent=stage.base,
+            base=stage.base,
+            step="d",
+            welcome=lambda path: path.endswith("new.txt"),
+            welcome_only=True,
+        )
+    )
+    assert (_paths(chosen), "changed.txt" in chosen.dropped) == ([("sub/new.txt", "added")], True)
     assert _paths(fresh) == [("changed.txt", "changed"), ("sub.txt", "added"), ("sub/new.txt", "added")]
     # A folder is no file.
     assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added"), ("sub/new.txt", "added")]

@@ -42,7 +42,7 @@ from loopwright.kernel.visible import visible
 SIZE_LIMIT = 1 << 20
 DEPTH_LIMIT = 32
 MOST_FINDINGS, MOST_QUESTIONS = 200, 20
-_SUMMARY, _LONGEST = 4000, 2000
+_SUMMARY, _LONGEST, _PAGE = 4000, 2000, 8000
 UNKNOWN = "$unknown"
 _MOST = 1_000_000  # what no score, point or hour comes near to
 _LONGEST_NUMBER = 10**20  # Python itself refuses to print the longest, and nobody reads them
@@ -101,6 +101,7 @@ RESULT = _object(
     summary=_TEXT,
     verdict=_word(Verdict),
     no_test=_TEXT,
+    interface=_TEXT,
     findings=several(_FINDING),
     about=_ABOUT,
     scores=named(_NUMBER, "an object"),
@@ -121,7 +122,7 @@ RESULT = _object(
     ship=_object(confidence=_NUMBER, **_texts("reversibility"), points=_NUMBER, **_texts("alternative", "risk")),
     usage=_USAGE,
 )
-_REPORTED = ("status", "summary", "verdict", "no_test", "about", "findings", "questions", "usage")
+_REPORTED = ("status", "summary", "verdict", "no_test", "interface", "about", "findings", "questions", "usage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ def check_result(value: object) -> Result:
         summary=cut(data.get("summary", "") or "(no summary)", _SUMMARY),
         verdict=Verdict(data["verdict"]) if "verdict" in data else None,
         no_test=cut(data.get("no_test", ""), _SUMMARY),
+        interface=cut(data.get("interface", ""), _PAGE),
         about=data.get("about", ""),
         findings=tuple(findings[:MOST_FINDINGS]),
         questions=tuple(_question(each) for each in data.get("questions", ())[:MOST_QUESTIONS]),

@@ -11,6 +11,7 @@ from typing import Literal
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test, without_tests
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.hidden_tests import add_not_run, conceal, try_on_base
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
@@ -96,11 +97,12 @@ class CommandChecks:
                 book=self.outfit.book(run.loop),
                 demand_limit=self.demand_limit,
             )
-            report = await self._reported(desk, specs)
+            report = await add_not_run(desk, await self._reported(desk, specs))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
-        code = None if run.preflight else await self._changed_code(classifier, seen, own_base, run.commit)
+        is_tried = not (run.preflight or run.hidden.must_fail)
+        code = await self._changed_code(classifier, seen, own_base, run.commit) if is_tried else None
         return replace(
-            report,
+            conceal(report, run.hidden),
             canary=canary,
             unshown=self.unshown,
             seconds=self.outfit.clock.monotonic() - began,
@@ -127,6 +129,8 @@ class CommandChecks:
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:
             return await Verification(desk=desk, specs=specs).before_work()
+        if desk.run.hidden.must_fail:
+            return await try_on_base(desk, whatever_is_there(specs, tuple(desk.paths)))
         if desk.run.preflight:
             every = whatever_is_there(specs, tuple(desk.paths))
             return await Verification(desk=desk, specs=every).preflight()

@@ -49,7 +49,7 @@ class Picked:
 
 def pick(found: tuple[Difference, ...], wanted: Taking) -> Picked:
     """`found` against the parent, parted by what is wanted; all of it is taken when nothing is named."""
-    if not wanted.only:
+    if not wanted.only and not wanted.welcome_only:
         return Picked(found, ())
     entries = frozenset(entry for entry in map(inner, wanted.only) if entry is not None)
     files = frozenset(entry for entry in map(inner, wanted.also) if entry is not None)

@@ -1,0 +1,145 @@
+"""Acceptance tests of an examiner: whether each fails on the base for the right reason, and what of them is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopwright.adapters.checks.classes.layout import collected_by_name
+from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.ids import file_of, place_of, surroundings
+from loopwright.adapters.checks.judgement import Ran, ended_how, failures
+from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.single_test import choose_files
+from loopwright.adapters.checks.witnesses import count_tests, reason_of
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import Finding
+from loopwright.kernel.trust import FailedHiddenTest, HiddenTests
+
+_GUIDANCE = (
+    "This is an acceptance test of the examiner, which is not shown. Keep to the interface page and the task; if the"
+    " test contradicts the task, say so with `needs_clarification`: a person decides."
+)
+_RAISED = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE)
+_MISSING = re.compile(r"(?:name|named|attribute|argument) '([^']+)'|([\w.]+)\(\) (?:takes|got)")
+
+
+async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
+    """Run the acceptance tests alone where nothing else was changed; findings say which do not fail as they should."""
+    run, hidden = desk.run, desk.run.hidden
+    tree = await desk.outfit.source.tree(run.commit)
+    counting = count_tests(await desk.results(specs, desk.seen.base))
+    failed: list[FailedHiddenTest] = []
+    faults: list[Finding] = []
+    seen: set[str] = set()
+    for spec in (each for each in specs if each.name in counting or not counting):
+        bench = desk.bench((*predecessors(spec, specs), spec), tree, run.commit)
+        ran = await bench.run(replace(spec, run=choose_files(spec.run, _collected(hidden)) or spec.run))
+        if not ran.finished:
+            faults.append(engine_finding("not-finished", f"check {spec.name!r}: {ended_how(spec, ran)}"))
+        found = tuple(_outcomes(spec, ran, hidden))
+        seen.update(file for _, file, _ in found)
+        failed += [FailedHiddenTest(id=test, file=file) for test, file, finding in found if finding]
+        faults += [fault for test, _, finding in found if (fault := _fault(test, finding, hidden.interface))]
+    unseen = (path for path in _collected(hidden) if path not in seen)
+    faults += [engine_finding("not-collected", f"No test of {path} was run: no check collects it") for path in unseen]
+    return ChecksReported(
+        key=run.key, tree=tree, results=(), findings=tuple(dict.fromkeys(faults)), hidden=tuple(dict.fromkeys(failed))
+    )
+
+
+def _collected(hidden: HiddenTests) -> tuple[str, ...]:
+    return tuple(path for path in hidden.files if collected_by_name(path))
+
+
+def _outcomes(spec: CheckSettings, ran: Ran, hidden: HiddenTests) -> Iterator[tuple[str, str, Finding | None]]:
+    """Return each acceptance test with its file and its failure, if it failed. A module that does not load is one."""
+    found = {each.rule: each for each in failures(spec, ran) if each.category == "tests"}
+    for test in dict.fromkeys((*(test for test, _ in ran.ids), *found)):
+        if file := find_file(test, hidden.files):
+            yield test, file, found.get(test)
+
+
+def find_file(test: str, files: tuple[str, ...]) -> str:
+    """Return the one of these files that a test is in; empty where it is in none of them."""
+    ends = tuple(f".{each}" for each in (place_of(test), *surroundings(frozenset({test}))))
+    for path in files:
+        dotted = f".{path.removesuffix('.py').replace('/', '.')}"
+        if path == file_of(test) or dotted.endswith(ends):
+            return path
+    return ""
+
+
+def _fault(test: str, finding: Finding | None, interface: str) -> Finding | None:
+    """Return what is wrong with a test that does not fail on the base by an assertion or a name of the page."""
+    if finding is None:
+        return engine_finding("passes-on-base", f"{test} does not fail on the base: it shows nothing")
+    text = f"{finding.issue.removeprefix(f'{test} - ')}\n{finding.evidence}"
+    raised = {each.rpartition(".")[2] for each in _RAISED.findall(text)}
+    if reason_of(finding) == "missing-name":
+        names = [one or other for one, other in _MISSING.findall(text)]
+        if any(_stands_on(interface, name) for name in names):
+            return None
+        what = f"for a name that the interface page does not have ({', '.join(names[:3]) or 'unknown'})"
+    elif text.startswith("failed on setup"):
+        what = "in its set-up, and not by an assertion"
+    elif not raised or "AssertionError" in raised:
+        return None
+    else:
+        what = f"by {min(raised)}, and not by an assertion"
+    return replace(engine_finding("fails-otherwise", f"{test} fails on the base {what}"), evidence=finding.evidence)
+
+
+def _stands_on(page: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", page) is not None
+
+
+async def add_not_run(desk: Desk, report: ChecksReported) -> ChecksReported:
+    """Add a finding for each acceptance test that does not run or is skipped: a product can make it so."""
+    ran, hidden = report.landing or report.results, desk.run.hidden
+    if hidden.must_fail or not all(each.passed for each in ran):
+        return report
+    found = [pair for each in ran for pair in await desk.outfit.ids(each.receipt, desk.book)]
+    passed = {find_file(test, hidden.files) for test, how in found if how == "passed"}
+    passed -= {find_file(test, hidden.files) for test, how in found if how == "skipped"}
+    there = await desk.outfit.source.paths(desk.seen.landing) if hidden.files else ()
+    missed = (path for path in _collected(hidden) if path in there and path not in passed)
+    told = (engine_finding("hidden-not-run", f"Acceptance tests in {path} did not run") for path in missed)
+    return replace(report, findings=(*report.findings, *told))
+
+
+def conceal(report: ChecksReported, hidden: HiddenTests) -> ChecksReported:
+    """Return the report where no failure quotes an acceptance test, and witnesses among these say whose they are."""
+    if not hidden.files or hidden.must_fail:
+        return report
+    failed = [each for result in (*report.results, *report.landing) for each in result.failures]
+    known = {each.rule: _file_behind(each, hidden.files) for each in (*failed, *report.findings)}
+    evidence = report.evidence and replace(
+        report.evidence,
+        witnesses=tuple(
+            replace(each, by="examiner") if find_file(each.id, hidden.files) else each
+            for each in report.evidence.witnesses
+        ),
+    )
+    return replace(
+        report,
+        results=tuple(replace(each, failures=_without_source(each.failures, known)) for each in report.results),
+        landing=tuple(replace(each, failures=_without_source(each.failures, known)) for each in report.landing),
+        findings=_without_source(report.findings, known),
+        hidden=tuple(FailedHiddenTest(id=test, file=file) for test, file in known.items() if file),
+        evidence=evidence,
+    )
+
+
+def _file_behind(finding: Finding, files: tuple[str, ...]) -> str:
+    """Return the file of an acceptance test that a failure is about, be it one of a linter."""
+    own = find_file(finding.rule, files) if finding.category == "tests" else ""
+    quoted = (path for path in files if path in f"{finding.file}\n{finding.issue}\n{finding.evidence}")
+    return own or next(quoted, "")
+
+
+def _without_source(found: tuple[Finding, ...], known: dict[str, str]) -> tuple[Finding, ...]:
+    return tuple(replace(each, evidence="", guidance=_GUIDANCE) if known[each.rule] else each for each in found)

@@ -1,0 +1,144 @@
+"""Acceptance tests of an examiner: red on the base for the right reason, and never quoted to a maker."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.checks.hidden_tests import conceal, find_file
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import faults_of
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import CheckResult, Finding, Key, Severity, Tree
+from loopwright.kernel.trust import HiddenTests, Trust
+from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+
+pytestmark = pytest.mark.sampled("trust")
+
+CALC = "def add(a, b):\n    return a + b\n\n\ndef last(items):\n    return items[-1]\n"
+HEAD = "import unittest\n\nimport calc\n\n\nclass Hidden(unittest.TestCase):\n"
+BASE = {"calc.py": CALC, "tests/test_calc.py": f"{HEAD}    def test_add(self):\n        calc.add(1, 2)\n"}
+HIDDEN = "tests/test_hidden.py"
+PAGE = "`calc.mul(a, b)` returns the product; `calc.add(a, b, *, exact)` too."
+
+
+def tried(
+    folder: Path, body: str, spec: CheckSettings = UNITTEST, *, head: str = HEAD, path: str = HIDDEN
+) -> ChecksReported:
+    made = project(folder, BASE, [spec])
+    hidden = HiddenTests(files=(path,), interface=PAGE, must_fail=True)
+    commit = made.candidate({path: head + body})
+    return asyncio.run(made.report(commit, trust=Trust(base=made.base, in_force=True), hidden=hidden))
+
+
+def method(body: str) -> str:
+    return f"    def test_it(self):\n        {body}\n"
+
+
+@pytest.mark.parametrize("spec", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+@pytest.mark.parametrize(
+    ("body", "rules"),
+    [
+        ("self.assertEqual(calc.add(2, 3), 6)", []),
+        ("assert calc.add(2, 3) == 6", []),
+        ("self.assertEqual(calc.mul(2, 3), 6)", []),
+        ("self.assertEqual(calc.add(2, 3, exact=True), 5)", []),
+        ("self.assertEqual(calc.div(6, 3), 2)", ["fails-otherwise"]),
+        ("self.assertEqual(calc.last([]), None)", ["fails-otherwise"]),
+        ("self.assertEqual(calc.add(2, 3), 5)", ["passes-on-base"]),
+        ("self.skipTest('later')", ["passes-on-base"]),
+    ],
+    ids=["assertion", "assert", "name", "argument", "name not on the page", "error", "green", "skipped"],
+)
+def test_a_test_has_to_fail_by_an_assertion_or_a_name_of_the_page(
+    tmp_path: Path, spec: CheckSettings, body: str, rules: list[str]
+) -> None:
+    report = tried(tmp_path, method(body), spec)
+    assert [each.rule for each in report.findings] == rules
+    assert [each.file for each in report.hidden] == ([HIDDEN] if rules != ["passes-on-base"] else [])
+
+
+@pytest.mark.parametrize("spec", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+@pytest.mark.parametrize(
+    ("head", "rules"),
+    [
+        (HEAD.replace("import calc", "from calc import mul"), []),
+        (HEAD.replace("import calc", "import other"), ["fails-otherwise"]),
+        (HEAD.replace("import calc", "import )"), ["fails-otherwise"]),
+    ],
+    ids=["name of the page", "another name", "syntax"],
+)
+def test_a_module_that_does_not_load_fails_for_what_it_lacks(
+    tmp_path: Path, spec: CheckSettings, head: str, rules: list[str]
+) -> None:
+    report = tried(tmp_path, method("self.assertEqual(mul(2, 3), 6)"), spec, head=head)
+    assert [each.rule for each in report.findings] == rules
+
+
+def test_a_fixture_that_is_not_there_is_no_assertion(tmp_path: Path) -> None:
+    report = tried(tmp_path, "def test_it(absent):\n    assert absent\n", PYTEST, head="")
+    assert [each.rule for each in report.findings] == ["fails-otherwise"]
+
+
+def test_a_file_of_tests_that_no_check_collects_is_told(tmp_path: Path) -> None:
+    report = tried(tmp_path, "", head="", path="tests/deep/test_hidden.py")
+    assert [each.rule for each in report.findings] == ["not-collected"]
+
+
+def test_a_check_that_does_not_end_is_told(tmp_path: Path) -> None:
+    spec = replace(UNITTEST, timeout=2.0)
+    report = tried(tmp_path, method("import signal; signal.pause()"), spec)
+    assert "not-finished" in [each.rule for each in report.findings]
+
+
+@pytest.mark.parametrize("spec", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+@pytest.mark.parametrize(
+    ("body", "runs"), [("return a * b", True), ("import unittest; raise unittest.SkipTest", False)]
+)
+def test_a_product_that_skips_acceptance_tests_does_not_pass(
+    tmp_path: Path, spec: CheckSettings, body: str, *, runs: bool
+) -> None:
+    made = project(tmp_path, BASE, [spec])
+    test = HEAD + method("self.assertEqual(calc.mul(2, 3), 6)")
+    commit = made.candidate({"calc.py": f"{CALC}\n\ndef mul(a, b):\n    {body}\n", HIDDEN: test})
+    hidden = HiddenTests(files=(HIDDEN, "tests/test_of_another_task.py"))
+    report = asyncio.run(made.report(commit, trust=Trust(base=made.base, in_force=True), hidden=hidden))
+    assert ("hidden-not-run" not in [each.rule for each in faults_of(report)]) == runs
+    assert [each.file for each in report.hidden] == ([] if runs else [HIDDEN])
+
+
+def test_a_test_is_found_by_its_file_however_it_is_named() -> None:
+    files = ("pkg/tests/test_a.py", "web/a.test.js")
+    names = ("pkg/tests/test_a.py::T::test_b[1]", "tests.test_a.T.test_b", "test_a.T.test_b", "web/a.test.js > adds")
+    assert [find_file(each, files) for each in names] == [files[0]] * 3 + [files[1]]
+    assert find_file("tests.test_ab.T.test_b", files) == ""
+
+
+def _failed(**fields: str) -> Finding:
+    return identify(Finding(severity=Severity.HIGH, **fields))  # type: ignore[arg-type]
+
+
+def test_no_failure_quotes_a_hidden_test_and_each_says_so() -> None:
+    own = _failed(rule="tests.test_own.T.test_a", category="tests", issue="1 != 2", evidence="own source")
+    test = _failed(rule="tests.test_hidden.T.test_b", category="tests", issue="8 != 15", evidence="secret = 15")
+    lint = _failed(rule="lint", category="checks", issue="lint failed", evidence=f"{HIDDEN}:1: secret")
+    sign = _failed(rule="sign", issue="it patches", file=HIDDEN, evidence="secret = mock")
+    report = ChecksReported(
+        key=Key("checks"),
+        tree=Tree("t"),
+        findings=(sign,),
+        results=(CheckResult(name="lint", passed=False, failures=(lint,)),),
+        landing=(CheckResult(name="test", passed=False, failures=(own, test)),),
+    )
+    told = conceal(report, HiddenTests(files=(HIDDEN,)))
+    assert "secret" not in str(told)
+    assert told.landing[0].failures[0] == own
+    assert told.landing[0].failures[1].issue == "8 != 15"
+    assert [(each.id, each.file) for each in told.hidden] == [
+        ("lint", HIDDEN),
+        ("tests.test_hidden.T.test_b", HIDDEN),
+        ("sign", HIDDEN),
+    ]
+    assert conceal(report, HiddenTests()) is report
