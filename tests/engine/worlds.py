@@ -33,6 +33,7 @@ from loopwright.testing.memory_store import Memory, MemoryStore
 
 LOOP = LoopId("l-1")
 BASE = Commit("base")
+HIDDEN = Change(path="tests/test_hidden.py", how="added", blob="1")
 
 
 def flaw(text: str) -> Finding:
@@ -51,6 +52,8 @@ def passing() -> CheckResult:
 def two_setbacks(run: AgentRun) -> AgentAnswer:
     """A developer who always reports, and a reviewer who fails the first attempt only."""
     usage = Usage(usd=0.25)
+    if run.role == "examiner":
+        return AgentReported(key=run.key, report=AgentReport(interface="`a()`"), usage=usage)
     if run.role != "reviewer":
         return AgentReported(key=run.key, report=AgentReport(summary=f"try {run.brief.attempt}"), usage=usage)
     if run.brief.attempt == 1:
@@ -93,6 +96,7 @@ class Fakes:
                 self.checks,
                 self.checked,
                 lambda: changed_tests(self.workspace.changes),
+                is_new_test=lambda path: path == HIDDEN.path,
                 is_met=lambda _run, demand: demand.name not in self.unmet,
             ),
             workspace=self.workspace,

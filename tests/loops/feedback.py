@@ -15,6 +15,7 @@ from loopwright.kernel.events import (
     Checkpointed,
     ChecksReported,
     CleanedUp,
+    Combined,
     Event,
     GateDecided,
     Integrated,
@@ -37,6 +38,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.trust import FailedHiddenTest
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
@@ -101,6 +103,20 @@ def red(*failures: Finding) -> ChecksReported:
     results = (CheckResult(name="lint", passed=True), CheckResult(name="test", passed=False, failures=failures))
     return ChecksReported(key=_UNKEYED, tree=TREE, results=results)
 
+
+# an examiner
+HIDDEN = "tests/test_hidden.py"
+BROKEN = identify(Finding(severity=Severity.HIGH, issue="assert 8 == 15", rule="hidden::one", category="tests"))
+EXAMINED = AgentReported(key=_UNKEYED, report=AgentReport(interface="`mul(a, b)`"), role="examiner")
+TESTS_KEPT = replace(saved("hidden"), paths=(HIDDEN,))
+RED_ON_BASE = ChecksReported(
+    key=_UNKEYED, tree=TREE, results=(), hidden=(FailedHiddenTest(id="hidden::one", file=HIDDEN),)
+)
+GREEN_ON_BASE = ChecksReported(key=_UNKEYED, tree=TREE, results=(), findings=(ISSUE,))
+LAID = Combined(key=_UNKEYED, commit=Commit("with-tests"))
+TAKEN_AWAY = Combined(key=_UNKEYED, commit=Commit("without-tests"))
+HIDDEN_FAILS = replace(red(BROKEN), hidden=RED_ON_BASE.hidden)
+ACCEPTED_TESTS: tuple[Event, ...] = (EXAMINED, TESTS_KEPT, RED_ON_BASE)
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
 REFUSED = IntegrationRefused(key=_UNKEYED, reason="checks", detail="main moved on", findings=(ANOTHER,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Literal
 
 import pytest
 
@@ -14,6 +15,7 @@ from loopwright.kernel.actions import (
     AwaitGate,
     Checkpoint,
     CleanUp,
+    Combine,
     Integrate,
     RunAgent,
     RunChecks,
@@ -67,17 +69,28 @@ class Alphabet:
     tester: tuple[Event, ...] = (f.DONE,)
     checkpoint: tuple[Event, ...] = (f.saved(),)
     checks: tuple[Event, ...] = (f.GREEN, f.red(f.FAILURE))
+    examiner: tuple[Event, ...] = (f.EXAMINED,)
+    tests_kept: tuple[Event, ...] = (f.TESTS_KEPT,)
+    tests_tried: tuple[Event, ...] = (f.RED_ON_BASE,)
     land: tuple[Event, ...] = (f.LANDED,)
     escalated: tuple[Answered, ...] = DECIDED
 
     def letters(self, action: Action) -> Iterable[Event]:
         match action:
             case RunAgent():
-                return {"developer": self.developer, "reviewer": self.reviewer, "tester": self.tester}[action.role]
+                letters: tuple[Event, ...] = getattr(self, action.role)
+                return letters
+            case Checkpoint(new_tests_only=True):
+                return self.tests_kept
+            case RunChecks() if action.hidden.must_fail:
+                return self.tests_tried
+            case Combine():
+                return (f.LAID,) if action.base == Commit("c") else (f.TAKEN_AWAY,)
             case AwaitGate():
                 return (f.approves(action.evidence), f.rejects(action.evidence, "no"))
             case Ask(free_text=True):
-                return (f.says("answer", text="this"), f.says("cancel"))
+                offered = {option.choice for option in action.options} & {"keep", "drop"}
+                return (f.says("answer", text="this"), f.says("cancel"), *map(f.says, sorted(offered)))
             case Ask():
                 offered = {option.choice for option in action.options}
                 return (said for said in self.escalated if said.choice in offered)
@@ -97,11 +110,18 @@ class Alphabet:
 
 
 @cache
-def reachable(alphabet: Alphabet, *, tester: bool = False, lands: bool = True, **limits: int) -> Walk[FeedbackState]:
+def reachable(
+    alphabet: Alphabet,
+    *,
+    tester: bool = False,
+    examiner: Literal["", "named", "missing"] = "",
+    lands: bool = True,
+    **limits: int,
+) -> Walk[FeedbackState]:
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     bounds = FeedbackLimits(**limits)
     plan = FeedbackParams(task="t", base=Commit("base"), tester=tester, limits=bounds, accepts_checked=True)
-    plan = replace(plan, lands=lands, also=(Demand("T-001", ("make", "check")),))
+    plan = replace(plan, lands=lands, also=(Demand("T-001", ("make", "check")),), examiner=examiner)
     answers = answers_from(FEEDBACK, alphabet.letters)
 
     def bounded(state: FeedbackState) -> Iterator[Event]:
@@ -144,6 +164,39 @@ def part() -> Walk[FeedbackState]:
 
 
 lazily = partial(partial, reachable)  # each is walked by whoever asks for it
+
+
+def walks_with_examiner() -> dict[str, partial[Walk[FeedbackState]]]:
+    return {
+        "an examiner": lazily(
+            Alphabet(
+                examiner=(f.EXAMINED, f.DONE, f.BLOCKED, f.CRASHED, f.of("examiner", f.UNCLEAR)),
+                tests_kept=(f.TESTS_KEPT, f.saved(files=0)),
+                tests_tried=(f.RED_ON_BASE, f.GREEN_ON_BASE),
+                reviewer=(f.passes(),),
+                escalated=(f.says("retry"), f.says("maker"), f.says("cancel")),
+            ),
+            examiner="named",
+            max_feedback_iterations=1,
+        ),
+        "acceptance tests": lazily(
+            Alphabet(
+                developer=(f.DONE, f.BLOCKED, f.of("developer", f.UNCLEAR)),
+                checks=(f.GREEN, f.HIDDEN_FAILS),
+                land=(f.LANDED, f.RED_MERGE),
+                escalated=(*DECIDED, f.says("keep"), f.says("drop")),
+            ),
+            examiner="named",
+            max_feedback_iterations=3,
+            max_consecutive_test_failures=2,
+        ),
+        "no examiner": lazily(
+            Alphabet(escalated=(f.says("maker"), f.says("cancel"))),
+            examiner="missing",
+            lands=False,
+            max_feedback_iterations=1,
+        ),
+    }
 
 
 def walks() -> dict[str, partial[Walk[FeedbackState]]]:
@@ -193,6 +246,7 @@ def walks() -> dict[str, partial[Walk[FeedbackState]]]:
             max_consecutive_review_failures=1,
         ),
         "a part": partial(part),
+        **walks_with_examiner(),
     }
 
 
@@ -279,8 +333,25 @@ def test_a_part_ends_with_its_commit_and_lands_nothing(walked: Walk[FeedbackStat
 def test_every_run_of_the_checks_has_the_commands_of_the_task(walked: Walk[FeedbackState]) -> None:
     for state in walked.states:
         for action in FEEDBACK.decide(state):
-            if isinstance(action, RunChecks | Integrate):
+            if isinstance(action, RunChecks | Integrate) and not action.hidden.must_fail:
                 assert action.also == state.plan.also, state
+
+
+def test_no_agent_but_the_examiner_starts_from_acceptance_tests(walked: Walk[FeedbackState]) -> None:
+    has_tests = {f.LAID.commit, f.TESTS_KEPT.commit, f.RED_MERGE.merged}
+    for state in (each for each in walked.states if each.examination.files):
+        for action in FEEDBACK.decide(state):
+            if isinstance(action, RunAgent) and action.role != "examiner":
+                assert action.start not in has_tests, state
+                assert {action.brief.base, action.brief.candidate}.isdisjoint(has_tests), state
+
+
+def test_what_lands_has_the_acceptance_tests_that_nobody_dropped(walked: Walk[FeedbackState]) -> None:
+    for state in (each for each in walked.states if each.plan.examiner and where(each) == Station.LAND):
+        land = f.wanted(state, Integrate)
+        if not state.course.accepted:
+            assert bool(state.examination.files) == (land.commit == f.LAID.commit), state
+            assert state.examination.files or state.examination.decisions, state
 
 
 def test_a_cancelled_loop_never_works_again(walked: Walk[FeedbackState]) -> None:

@@ -40,6 +40,19 @@ _MAKER_RULES = (
     " summary why it cannot be done."
 )
 
+_EXAMINER = fenced(
+    '{"status": "done | blocked | needs_clarification",\n'
+    ' "summary": "what the tests look at, in a sentence",\n'
+    ' "interface": "Markdown: every name, signature and file that the tests assume",\n'
+    ' "questions": [{"question": "…", "options": ["…"], "impact": "…"}]}',
+    "json",
+)
+_EXAMINER_RULES = (
+    "`interface` is required, and all that the maker learns of your tests: name each function with its module,"
+    " parameters and result, and no expected value. `needs_clarification` asks a person the questions and waits for the"
+    " answers; `blocked` says in the summary why no test can be written."
+)
+
 
 def task(brief: Brief) -> str:
     return f"{_TASK_HEADING}\n\n{fenced(at_most(brief.task, TASK))}"
@@ -182,6 +195,11 @@ def _detail(label: str, text: str) -> str:
 def for_maker() -> str:
     """What whoever changes files must hand back."""
     return f"{_INTRO}\n\n{_MAKER}\n\n{_MAKER_RULES}"
+
+
+def for_examiner() -> str:
+    """What whoever writes acceptance tests must hand back."""
+    return f"{_INTRO}\n\n{_EXAMINER}\n\n{_EXAMINER_RULES}"
 
 
 ABOUT = ' "about": "what the task is about: code | text | tests | cleanup"'

@@ -366,6 +366,18 @@ def not_landed(state: S, event: IntegrationRefused) -> S:
     return escalated(steered(state, accepted=False), (why,))
 
 
+def resume_asked(state: S, said: str) -> S:
+    """Whoever asked a person goes on where it was, with what they said."""
+    course = state.course
+    return steered(
+        state,
+        station=None,
+        trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
+        inquiries=(),
+        answers=(*course.answers, said),
+    )
+
+
 def with_trial(state: S, trial: Trial) -> S:
     trials = tuple(trial if each.part == trial.part else each for each in state.course.trials)
     return steered(state, trials=trials)

@@ -154,6 +154,7 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
             question=asks.question,
             options=asks.options,
             findings=asks.findings,
+            exhibit=asks.exhibit,
             why=asks.why,
         )
     beside = tuple(option for option in asks.options if option.choice in own.beside_answer)
@@ -165,6 +166,7 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
         free_text=True,
         options=(Option(choice="answer", label="Answer the question"), *beside),
         findings=asks.findings,
+        exhibit=asks.exhibit,
         why=own.on_hold.format(who=" and the ".join(each.role for each in course.inquiries), question=text),
     )
 
@@ -330,14 +332,7 @@ def _clarified(state: S, event: Answered) -> S:
     said = event.text.strip() or (event.choice if event.choice != "answer" else "")
     if not said:
         raise refusal(state, event, "the answer is empty")
-    course = state.course
-    return c.steered(
-        state,
-        station=None,
-        trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
-        inquiries=(),
-        answers=(*course.answers, f"{_asked(state)}{ANSWERED}{said}"),
-    )
+    return c.resume_asked(state, f"{_asked(state)}{ANSWERED}{said}")
 
 
 def _gone_on(own: Machine[S, L], state: S, event: Answered) -> S:

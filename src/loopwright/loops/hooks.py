@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Action, Integrate, Option
+from loopwright.kernel.actions import Action, Exhibit, Integrate, Option
 from loopwright.kernel.events import (
     Answer,
     Answered,
@@ -37,8 +37,10 @@ class Escalation:
     options: tuple[Option, ...]
     why: str
     findings: tuple[Finding, ...] = ()
-    kind: Literal["escalation", "check-in"] = "escalation"  # of a check-in the first option is taken by going on
+    # Of a check-in the first option is taken by going on; a question is for people alone, whatever a parent takes.
+    kind: Literal["escalation", "check-in", "question"] = "escalation"
     paused: bool = False  # a limit is reached, that a person may raise
+    exhibit: Exhibit | None = None
 
 
 def not_offered(state: S, event: Answered) -> S:

@@ -139,6 +139,7 @@ class Needs:
     roles: tuple[str, ...]
     checks: bool = True
     gates: tuple[str, ...] = ()  # those it may ask a person to open
+    examiner: bool = False  # one may have to write acceptance tests before its makers start
     stand_ins: Mapping[str, str] = field(default_factory=dict)  # by role: what is done where nobody plays it
 
 

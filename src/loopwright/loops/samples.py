@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from loopwright.kernel.actions import (
@@ -65,6 +66,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.trust import FailedHiddenTest
 from loopwright.kernel.wording import ALL_TESTS_PASSING
 from loopwright.loops.sample_sightings import sightings_of
 
@@ -143,6 +145,9 @@ def _reports(action: RunAgent, verdicts: Verdicts) -> Answers:
         said |= verdicts
     elif action.role == "tester":
         said |= {DONE: AgentReport()}
+    elif action.role == "examiner":
+        said |= {DONE: AgentReport(interface="sample"), "no interface": AgentReport()}
+        said |= {"blocked": AgentReport(status=AgentStatus.BLOCKED)}
     else:
         said |= {DONE: AgentReport(), "blocked": AgentReport(status=AgentStatus.BLOCKED)}
     return {word: AgentReported(key=action.key, report=report, role=action.role) for word, report in said.items()}
@@ -160,10 +165,18 @@ def _checks(action: RunChecks) -> Answers:
     good, bad = (
         CheckResult(name="test", passed=passed, failures=() if passed else (_WRONG,)) for passed in (True, False)
     )
-    return {
-        ALL_TESTS_PASSING: ChecksReported(key=action.key, tree=Tree("t"), results=(good,)),
-        "a check fails": ChecksReported(key=action.key, tree=Tree("t"), results=(bad,)),
+    tried = ChecksReported(key=action.key, tree=Tree("t"), results=())
+    hidden = tuple(FailedHiddenTest(id="sample", file=path) for path in action.hidden.files[:1])
+    if action.hidden.must_fail:
+        return {
+            "each fails as it should": replace(tried, hidden=hidden),
+            "one does not fail": replace(tried, findings=(_WRONG,)),
+        }
+    answers: Answers = {
+        ALL_TESTS_PASSING: replace(tried, results=(good,)),
+        "a check fails": replace(tried, results=(bad,)),
     }
+    return answers | ({"an acceptance test fails": replace(tried, results=(bad,), hidden=hidden)} if hidden else {})
 
 
 def _files(action: Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp) -> Answers:
@@ -206,6 +219,9 @@ def _checkpoints(action: Checkpoint) -> Answers:
         CHANGED: Checkpointed(key=action.key, commit=commit, tree=tree, files=1),
         "nothing changed": Checkpointed(key=action.key, commit=commit, tree=tree, unchanged=True),
     }
+    if action.new_tests_only:
+        made = Checkpointed(key=action.key, commit=commit, tree=tree, files=1, paths=("tests/hidden.py",))
+        return answers | {CHANGED: made}
     if action.only:
         return answers  # of what is not to be taken, nothing is seen
     guarded = Checkpointed(

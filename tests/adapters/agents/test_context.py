@@ -68,6 +68,8 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "advised": [],
         "learned": [],
         "done_before": False,
+        "interface": "",
+        "hidden_tests": [],
         "advice": ["Use the old name"],
         "feedback": ["Docs / page: expected 1; actual none; score 0.00"],
         "base": "b1",

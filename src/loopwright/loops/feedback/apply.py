@@ -13,6 +13,7 @@ from loopwright.kernel.events import (
     Answered,
     Checkpointed,
     ChecksReported,
+    Combined,
     IntegrationRefused,
 )
 from loopwright.kernel.faults import engine_finding, faults_of
@@ -24,6 +25,8 @@ from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verd
 from loopwright.kernel.wording import name_failing_tests
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.examination import taken_paths
+from loopwright.loops.feedback import examining
 from loopwright.loops.feedback.accepting import checked_as_accepted, not_taken
 from loopwright.loops.feedback.ending import landed_or_left
 from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
@@ -68,7 +71,12 @@ def took(state: FeedbackState, event: Answer) -> FeedbackState:
         case AgentReported():
             return _agent_reported(state, event)
         case Checkpointed():
-            return _checkpointed(state, event)
+            is_of_examiner = state.phase is FeedbackPhase.KEEP_TESTS
+            return examining.tests_kept(state, event) if is_of_examiner else _checkpointed(state, event)
+        case Combined():
+            return examining.combined(state, event)
+        case ChecksReported() if state.phase is FeedbackPhase.TRY_TESTS:
+            return examining.tests_tried(state, event)
         case ChecksReported():
             return checked_as_accepted(state, event) if state.course.accepted else _tested(state, event)
         case _:
@@ -80,8 +88,10 @@ def took(state: FeedbackState, event: Answer) -> FeedbackState:
 
 def _agent_failed(state: FeedbackState, event: AgentFailed) -> FeedbackState:
     sentence = c.sentence_of(event)
+    if state.phase is FeedbackPhase.EXAMINE:
+        return examining.examiner_failed(state, event)
     if state.phase is FeedbackPhase.ADD_TESTS:
-        return c.entered(state, FeedbackPhase.TEST)
+        return examining.enter_tests(state)
     if state.phase is FeedbackPhase.REVIEW:
         return _unjudged(state, engine_finding(NO_VERDICT, f"The reviewer gave no verdict ({sentence})"))
     current = replace(state.current, implementation=f"(the developer gave no result: {sentence})")
@@ -90,12 +100,15 @@ def _agent_failed(state: FeedbackState, event: AgentFailed) -> FeedbackState:
 
 def _agent_reported(state: FeedbackState, event: AgentReported) -> FeedbackState:
     report = event.report
+    if state.phase is FeedbackPhase.EXAMINE:
+        return examining.examiner_reported(state, event)
     if state.phase is FeedbackPhase.REVIEW:
         return _reviewed(state, event)
     if state.phase is FeedbackPhase.ADD_TESTS:
         return c.entered(state, FeedbackPhase.CHECKPOINT_TESTS)
     if report.status is AgentStatus.BLOCKED:
-        return c.escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
+        reasons = (f"the developer is blocked: {report.summary or 'no reason given'}",)
+        return examining.dispute(state, reasons) if state.examination.failing else c.escalated(state, reasons)
     current = replace(state.current, implementation=report.summary)
     state = c.steered(replace(state, current=current), no_test=report.no_test)
     return c.entered(state, FeedbackPhase.CHECKPOINT)
@@ -114,7 +127,7 @@ def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
         current = replace(state.current, review=Verdict.PASS, issues=issues, about=report.about)
         state = replace(state, ledger=ledger, current=current)
         state = replace(state, review_failures=0, review_failures_before=state.review_failures)
-        return c.entered(state, FeedbackPhase.ADD_TESTS if state.plan.tester else FeedbackPhase.TEST)
+        return c.entered(state, FeedbackPhase.ADD_TESTS) if state.plan.tester else examining.enter_tests(state)
     if findings:
         return _review_failed(replace(state, ledger=ledger), findings)
     once_more = state.course.trial.to_explain("the verdict is not a pass but no finding says why")
@@ -169,7 +182,9 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     if same and state.past and state.plan.trust.in_force and not tests:
         return _nothing_changed(replace(state, current=current), last)
     state = replace(state, current=current)
-    return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
+    if (taken := taken_paths(state.examination, event.paths)) is not None:
+        return _unjudged(state, taken)
+    return examining.enter_tests(state) if tests else c.entered(state, FeedbackPhase.REVIEW)
 
 
 def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackState:
@@ -190,13 +205,14 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
     """
     if last.review is Verdict.PASS and is_told_once(last.failures):
         state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
-        return c.entered(state, FeedbackPhase.TEST)
+        return examining.enter_tests(state)
     current = replace(state.current, failures=last.failures)
     told = engine_finding(NOTHING_CHANGED, "The developer changed nothing since the last attempt: its faults stand")
     return _unjudged(replace(state, current=current), told)
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
+    state, event = examining.note_report(state, event)
     words, now = (state.plan.task, *state.plan.criteria), state.current
     about = state.plan.about or now.about
     if is_left_as_it_was(event, about, words, now.paths):
@@ -207,13 +223,14 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     asks = state.plan.trust.asks_witness and about in ("", "code")
     merges = state.plan.merge and bool(state.plan.target)
     policy = ShowPolicy(about=about, asks=asks, grants=not state.plan.lands, merges=merges)
-    state, said = weighed(before, event, before.commit, words, policy=policy)
+    state, said = weighed(before, event, now.commit, words, policy=policy)
     is_asked = isinstance(said, Failed) and asks_for_witness(said.faults)
     if is_asked and policy.grants:
         state = _with_attempt_left(state)
     may_be_last = event.claim is not None or is_asked
     if may_be_last and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
-        state, said = weighed(before, event, before.commit, words, is_last=True, policy=policy)
+        state, said = weighed(before, event, now.commit, words, is_last=True, policy=policy)
+    state = examining.forget_hidden_tests(state)
     if isinstance(said, Failed):
         return _tests_failed(state, said.faults)
     faults = faults_of(event)
@@ -266,7 +283,11 @@ def _next_iteration(state: FeedbackState) -> FeedbackState:
 
 def _after_iteration(state: FeedbackState) -> FeedbackState:
     reasons = limits_reached(state)
-    return c.escalated(state, reasons, state.past[-1].failures) if reasons else with_open_iteration(state)
+    if not reasons:
+        return with_open_iteration(state)
+    if examining.have_failed_again(state):
+        return examining.dispute(state, reasons)
+    return c.escalated(state, reasons, state.past[-1].failures)
 
 
 # --- landing ----------------------------------------------------------------------------------------
@@ -293,6 +314,7 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
             past=(*earlier, replace(last, tests=Verdict.FAIL)),
             current=replace(state.current, onto=event.onto),
             commit=event.merged or event.onto,
+            examination=replace(state.examination, laid=bool(event.merged and state.examination.files)),
             ledger=record(state.ledger, LANDING, failures, last.number),
             test_failures=state.test_failures_before + 1,
         )

@@ -28,11 +28,16 @@ from loopwright.loops.parts import row
 
 _SHOWN = 5
 _AT: dict[str, str] = {
+    FeedbackPhase.EXAMINE: "getting acceptance tests",
+    FeedbackPhase.KEEP_TESTS: "being kept",
+    FeedbackPhase.TRY_TESTS: "getting acceptance tests",
+    FeedbackPhase.TAKE_TESTS_AWAY: "being kept",
     FeedbackPhase.IMPLEMENT: "being made",
     FeedbackPhase.CHECKPOINT: "being kept",
     FeedbackPhase.REVIEW: "in review",
     FeedbackPhase.ADD_TESTS: "getting tests",
     FeedbackPhase.CHECKPOINT_TESTS: "being kept",
+    FeedbackPhase.LAY_TESTS: "being tested",
     FeedbackPhase.TEST: "being tested",
 }
 
@@ -69,7 +74,7 @@ def lane(state: FeedbackState, _working: bool) -> Lane | None:  # noqa: FBT001 -
         count=f"iteration {state.current.number}",
         detail=counted(len(held), "finding") if held else "",
     )
-    return row(state, shown, _AT, lands=state.plan.lands)
+    return row(state, shown, _AT, lands=state.plan.lands or bool(state.examination.asks))
 
 
 def so_far(state: FeedbackState) -> tuple[str, ...]:

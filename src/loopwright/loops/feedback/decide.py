@@ -17,7 +17,17 @@ from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import known_on, with_shown
-from loopwright.loops.course import told_apart
+from loopwright.loops.course import Station, told_apart
+from loopwright.loops.examination import DROP, KEEP
+from loopwright.loops.feedback.examining import (
+    exhibit,
+    keep_tests,
+    lay_tests,
+    question,
+    run_examiner,
+    take_tests_away,
+    try_on_base,
+)
 from loopwright.loops.feedback.state import (
     REVIEW,
     FeedbackPhase,
@@ -56,17 +66,31 @@ def _brief(state: FeedbackState) -> Brief:
 
 
 def _facts(state: FeedbackState) -> TaskFacts | None:
-    part, commands = state.plan.part, state.plan.also
+    part, commands, held = state.plan.part, state.plan.also, state.examination
+    seen_by_judge = held.files if state.phase is FeedbackPhase.REVIEW else ()
+    page = held.interface if held.settled and held.files else ""
     if part is None:
-        return TaskFacts(commands=commands) if commands else None
-    return replace(part, commands=commands, advised=state.course.advised or part.advised)
+        facts = TaskFacts(commands=commands, interface=page, hidden_tests=seen_by_judge)
+        return facts if commands or page else None
+    return replace(
+        part,
+        commands=commands,
+        advised=state.course.advised or part.advised,
+        interface=page,
+        hidden_tests=seen_by_judge,
+    )
+
+
+def _examine(state: FeedbackState) -> RunAgent:
+    return run_examiner(state, _brief(state))
 
 
 def _implement(state: FeedbackState) -> RunAgent:
     last = state.past[-1] if state.past else Iteration(number=0)
     # Where the developer gave no result nobody judged anything: what was wrong before still is.
     judged = next((iteration for iteration in reversed(state.past) if iteration.review), last)
-    failures = with_shown(judged.failures, state.red if state.red and state.red.of == state.commit else None)
+    newest = last.commit if state.examination.files else state.commit
+    failures = with_shown(judged.failures, state.red if state.red and state.red.of == newest else None)
     marks = {finding.fingerprint for finding in judged.issues}
     still_open = tuple(f for f in unresolved(state.ledger, REVIEW) if f.fingerprint not in marks)
     brief = replace(
@@ -122,7 +146,7 @@ def _checkpoint(state: FeedbackState) -> Checkpoint:
 def _checks(state: FeedbackState) -> RunChecks:
     checks = RunChecks(
         key=_key(state, "checks"),
-        commit=state.commit,
+        commit=state.current.commit,
         base=base_of(state),
         approved=state.course.approved,
         may_drop=state.course.may_drop,
@@ -131,6 +155,7 @@ def _checks(state: FeedbackState) -> RunChecks:
         after=state.plan.after.also_allowed(state.course.released),
         red=state.course.tests_to_pass,
         tries_new_tests=(state.plan.about or state.current.about) == "tests",
+        hidden=state.examination.hidden,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
@@ -149,11 +174,16 @@ def _as_accepted(state: FeedbackState, checks: RunChecks, taken: Iteration) -> R
 
 
 _BY_PHASE: dict[FeedbackPhase, Callable[[FeedbackState], Action]] = {
+    FeedbackPhase.EXAMINE: _examine,
+    FeedbackPhase.KEEP_TESTS: keep_tests,
+    FeedbackPhase.TRY_TESTS: try_on_base,
+    FeedbackPhase.TAKE_TESTS_AWAY: take_tests_away,
     FeedbackPhase.IMPLEMENT: _implement,
     FeedbackPhase.CHECKPOINT: _checkpoint,
     FeedbackPhase.REVIEW: _review,
     FeedbackPhase.ADD_TESTS: _add_tests,
     FeedbackPhase.CHECKPOINT_TESTS: _checkpoint,
+    FeedbackPhase.LAY_TESTS: lay_tests,
     FeedbackPhase.TEST: _checks,
 }
 
@@ -178,13 +208,19 @@ def land(state: FeedbackState) -> Integrate:
         known_on=known_on(state.red, landed.commit) if as_known and state.plan.accepts_checked else None,
         approved=state.course.approved,
         also=state.plan.also,
+        hidden=state.examination.hidden,
         why="accepted by a person" if accepted or state.course.untested else "IMPLEMENTATION_VERIFIED",
     )
 
 
 def escalation(state: FeedbackState) -> Escalation:
     """The four options of the seed, in its words; `revise` is for those who know what to change."""
+    if (asked := question(state)) is not None:
+        return asked
     why = "; ".join(state.course.reasons)
+    asked_by = {each.role for each in state.course.inquiries if each.because == "asks"}
+    may_decide = state.course.station is Station.ESCALATED or "developer" in asked_by
+    is_disputed = may_decide and bool(state.examination.failing)
     accept = (Option(choice="accept", label="Accept current state"),) if best_to_take(state) else ()
     return Escalation(
         question=f"The feedback loop stopped: {why}. How should it go on?",
@@ -194,9 +230,11 @@ def escalation(state: FeedbackState) -> Escalation:
             Option(choice="history", label="Review iteration history"),
             Option(choice="cancel", label="Cancel feature"),
             Option(choice="revise", label="Revise the approach"),
+            *((KEEP, DROP) if is_disputed else ()),
         ),
         why=why,
         findings=unresolved(state.ledger),
+        exhibit=exhibit(state) if is_disputed else None,
     )
 
 

@@ -20,7 +20,7 @@ def taken_or_left(state: FeedbackState) -> FeedbackState:
 
 
 def _left(state: FeedbackState) -> FeedbackState:
-    return left(state, ended, best_commit(state) if state.course.accepted else state.commit)
+    return left(state, ended, best_commit(state) if state.course.accepted else state.current.commit)
 
 
 def best_commit(state: FeedbackState) -> Commit:
@@ -36,4 +36,5 @@ def ended(state: FeedbackState, ending: Ending) -> Outcome:
     if ending is Ending.ACCEPTED and best:
         left = tuple(sorted(known_issues(best) + failing(state, best), key=lambda finding: finding.severity.rank))
     waiting = mended_in(state.ledger, state.course.unlanded, REVIEW)
-    return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting)
+    hidden = state.examination.files
+    return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting, hidden=hidden)

@@ -24,8 +24,8 @@ _INTRO = (
 )
 _ABOUT_MOVES = (
     "Each line is what the machine did when it was tried. Several states are named where it depends on the counters, on"
-    " whether the step was tried before, on whether a tester is configured, or on whether it is a part of a larger"
-    " loop, which takes its result and lands it."
+    " whether the step was tried before, on whether a tester or an examiner is configured, or on whether it is a part"
+    " of a larger loop, which takes its result and lands it."
 )
 _ABOUT_GATE = (
     "Changed or removed protected files open the gate `protected`, which a person may decide at any time. Until then"
@@ -56,7 +56,11 @@ def page() -> str:
 def feedback_walk() -> Walk[FeedbackParams, FeedbackState]:
     sample = FeedbackParams(task="sample", base=Commit("b"), limits=_LIMITS, accepts_checked=True)
     kinds = ((False, True), (True, True), (False, False))
-    params = (replace(sample, tester=tester, lands=lands) for tester, lands in kinds)
+    params = (
+        *(replace(sample, tester=tester, lands=lands) for tester, lands in kinds),
+        replace(sample, examiner="named"),
+        replace(sample, examiner="missing"),
+    )
     return Walk(
         loop=FEEDBACK,
         phases=(*FeedbackPhase, *Station),
@@ -78,12 +82,18 @@ def _shape(state: FeedbackState) -> tuple[object, ...]:
     return (
         where(state),
         state.phase if course.station is Station.CLARIFY else "",
-        (state.plan.tester, state.plan.lands),
+        (state.plan.tester, state.plan.lands, state.plan.examiner),
+        _examined(state),
         len(state.past),
         (trial.respawned, trial.repaired, trial.until is None),
         _ruling(state),
         (course.accepted, course.cancel is None, state.red is None),
     )
+
+
+def _examined(state: FeedbackState) -> tuple[object, ...]:
+    held = state.examination
+    return held.may_repair, held.asks, held.settled, bool(held.files), bool(held.failing), held.laid
 
 
 def _ruling(state: FeedbackState) -> Ruling | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
@@ -13,6 +14,7 @@ from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
+from loopwright.loops.examination import Examination, ask_about_examiner
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 from loopwright.loops.parts import TaskFacts
 from loopwright.loops.weighing import asks_for_witness, is_told_once
@@ -27,11 +29,16 @@ PROTECTED_FILE = "protected"  # the rule of a finding on one
 
 
 class FeedbackPhase(StrEnum):
+    EXAMINE = "EXAMINE"
+    KEEP_TESTS = "KEEP_TESTS"
+    TRY_TESTS = "TRY_TESTS"
+    TAKE_TESTS_AWAY = "TAKE_TESTS_AWAY"
     IMPLEMENT = "IMPLEMENT"
     CHECKPOINT = "CHECKPOINT"
     REVIEW = "REVIEW"
     ADD_TESTS = "ADD_TESTS"
     CHECKPOINT_TESTS = "CHECKPOINT_TESTS"
+    LAY_TESTS = "LAY_TESTS"
     TEST = "TEST"
 
 
@@ -79,6 +86,7 @@ class FeedbackParams:
     branch: str = ""  # where it lands; empty: a branch of its own
     merge: bool = False
     tester: bool = False
+    examiner: Literal["", "named", "missing"] = ""  # who writes acceptance tests first; empty: nobody has to
     criteria: tuple[str, ...] = ()
     limits: FeedbackLimits = FeedbackLimits()
     adopted: tuple[Iteration, ...] = ()
@@ -100,7 +108,7 @@ class FeedbackState:
     plan: FeedbackParams
     allowance: Allowance
     current: Iteration
-    commit: Commit  # the newest checkpoint; the base before the first
+    commit: Commit  # the newest checkpoint, without tests of an examiner; the base before the first
     phase: FeedbackPhase = FeedbackPhase.IMPLEMENT
     course: Course = Course()
     past: tuple[Iteration, ...] = ()
@@ -112,6 +120,7 @@ class FeedbackState:
     taken: int = 0  # the iteration that a person has accepted
     verified: bool = False  # the checks have passed on that
     red: ShownRed | None = None  # what of an iteration that a person would accept they saw fail
+    examination: Examination = Examination()
 
 
 def start(params: FeedbackParams) -> FeedbackState:
@@ -128,18 +137,30 @@ def start(params: FeedbackParams) -> FeedbackState:
     )
     if reasons := limits_reached(state):
         return escalated(state, reasons)
-    state = with_open_iteration(state) if params.adopted else state
     if params.part is not None and params.part.done_before:
         return entered(replace(state, current=Iteration(number=1, commit=params.base)), FeedbackPhase.REVIEW)
+    state = with_open_iteration(state) if params.adopted or params.examiner else state
     return tried_on_the_base(state, params.trust)
 
 
 def with_open_iteration(state: FeedbackState) -> FeedbackState:
-    """Ready to implement: the present iteration once more, or the next one if that is closed."""
+    """Ready to implement: the present iteration once more, or the next one if that is closed.
+
+    Before the first, an examiner writes the acceptance tests; none of them lies where an attempt starts.
+    """
+    tries = state.course.trial.tries + 1
     if state.past and state.past[-1].number == state.current.number:
-        following = Iteration(number=state.current.number + 1, onto=state.current.onto)
-        return entered(replace(state, current=following), FeedbackPhase.IMPLEMENT)
-    return entered(state, FeedbackPhase.IMPLEMENT, tries=state.course.trial.tries + 1)
+        state = replace(state, current=Iteration(number=state.current.number + 1, onto=state.current.onto))
+        tries = 1
+    held = state.examination
+    if held.laid:
+        return entered(state, FeedbackPhase.TAKE_TESTS_AWAY)
+    if not state.plan.examiner or held.settled:
+        return entered(state, FeedbackPhase.IMPLEMENT, tries=tries)
+    if state.plan.examiner == "named":
+        return entered(state, FeedbackPhase.EXAMINE)
+    why = ask_about_examiner(held, missing=True)
+    return escalated(replace(state, examination=replace(held, asks="examiner")), (why,))
 
 
 def base_of(state: FeedbackState) -> Commit:
