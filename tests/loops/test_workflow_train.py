@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.kernel.actions import Ask, AwaitGate, Combine, Integrate, RunChecks
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import Commit, Demand, Ending, Finding, Key, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.loops import course as c
@@ -30,6 +31,7 @@ from tests.loops.workflow import (
     SAID,
     TOOL,
     At,
+    Letter,
     at_work,
     cancelled,
     checked,
@@ -151,6 +153,25 @@ def test_a_red_merged_tree_becomes_a_task_that_begins_with_it() -> None:
     action = wanted(state, Combine)
     assert (action.base, action.commits, action.made_on) == ("m-tip-1", ("c3",), ("m-tip-1",))
     assert (state.tip, state.promised) == ("tip-1", (replace(D1, landed=Commit("tip-1")),))
+
+
+def test_acceptance_tests_of_a_task_are_never_quoted_and_what_people_decided_stays_known() -> None:
+    dropped = Evidence(level=Level.SHOWN, decisions=("dropped by ann",))
+    made = makes(1, hidden=("tests/test_hidden.py",), evidence=dropped)
+    state = play(planned(task(1), task(2)), made, combined("m"))
+    assert wanted(state, RunChecks).hidden.files == ("tests/test_hidden.py",)
+    state = play(state, At("checks", checked(evidence=Evidence(level=Level.SHOWN))))
+    assert wanted(state, Integrate).hidden.files == ("tests/test_hidden.py",)
+    assert state.tasks[0].evidence == dropped
+
+
+@pytest.mark.parametrize("letters", [(conflicts("c1", "a"),), (combined("both"), checked(red=(RED,)))])
+def test_what_brings_changes_together_keeps_their_acceptance_tests_and_asks_for_no_others(
+    letters: tuple[Letter, ...],
+) -> None:
+    state = planned(child='{"examiner": "named"}')
+    assert json.loads(runs(state)[0].params)["examiner"] == "named"
+    assert json.loads(runs(play(state, makes(1), *letters))[0].params)["examiner"] == ""
 
 
 def test_a_conflict_of_the_task_that_was_to_mend_one_ends_all_three() -> None:

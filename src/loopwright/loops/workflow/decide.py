@@ -9,7 +9,7 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import LandedBefore, is_named
+from loopwright.kernel.trust import HiddenTests, LandedBefore, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.making import (
@@ -264,8 +264,14 @@ def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) 
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         also=also,
+        hidden=_hidden_tests(state),
         why=why,
     )
+
+
+def _hidden_tests(state: WorkflowState) -> HiddenTests:
+    """Tests of examiners in what has landed and in what is to land."""
+    return HiddenTests(files=tuple(dict.fromkeys(path for task in state.tasks for path in task.hidden)))
 
 
 def land(state: WorkflowState) -> Integrate:
@@ -293,6 +299,7 @@ def _landing(state: WorkflowState) -> Integrate:
         may_drop=course.may_drop,
         message=plan.request,
         branch=plan.branch,
+        hidden=_hidden_tests(state),
         why="accepted by a person" if course.accepted else "every task is verified and the review has passed",
     )
 

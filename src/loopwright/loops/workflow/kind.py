@@ -96,7 +96,12 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
         outcomes={"verified": "complete", "accepted": "complete", "escalated": "blocked"},
     ),
     starts='loop start "REQUEST"',
-    needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED, UNSHOWN), stand_ins=_STAND_INS),
+    needs=Needs(
+        roles=("developer", "reviewer"),
+        gates=(PROTECTED, UNTESTED, UNSHOWN),
+        examiner=True,
+        stand_ins=_STAND_INS,
+    ),
     objection=lambda _said, _agents: "",
     title=lambda params: params.request.strip().partition("\n")[0],
     brief=brief.render,

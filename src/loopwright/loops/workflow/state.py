@@ -154,6 +154,8 @@ class WorkTask:
     as_it_is: bool = False  # nothing was made for it: what is there is checked
     untested: bool = False  # a person took it although no test notices it
     written: tuple[str, ...] = ()  # tests of its commit that agents wrote
+    hidden: tuple[str, ...] = ()  # files among these that an examiner wrote
+    decisions: tuple[str, ...] = ()  # of people, on the examiner and its tests
     evidence: Evidence | None = None  # how much the checks show of what landed for it
     no_test: str = ""  # why no test can show it, as its maker says
     instead: int | None = None  # the task that brings its change in

@@ -143,6 +143,8 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         untested=outcome.ending is Ending.ACCEPTED,
         written=outcome.written,
         no_test=outcome.no_test,
+        hidden=outcome.hidden,
+        decisions=outcome.evidence.decisions if outcome.evidence else (),
         as_it_is=outcome.commit == task.start,
     )
     state = replace(
@@ -248,12 +250,13 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
 def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) -> WorkflowState:
     index = state.train[0]
     task = state.tasks[index]
+    shown = replace(event.evidence, decisions=task.decisions) if event.evidence else None
     match said:
         case Passed() if task.as_it_is:
-            state = with_task(state, index, replace(task, evidence=event.evidence))
+            state = with_task(state, index, replace(task, evidence=shown))
             return _done(_done_as_it_is(state, index), index)
         case Passed():
-            return replace(with_task(state, index, replace(task, evidence=event.evidence)), passed=True)
+            return replace(with_task(state, index, replace(task, evidence=shown)), passed=True)
         case Waits() if (approved := covered(state, task)) is not None:
             return turned(approved)
         case Waits():
