@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.adapters.terminal.prompt import choices_text
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer, understood
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
@@ -126,6 +127,13 @@ def test_only_revise_lets_tests_be_changed_and_only_by_a_pattern() -> None:
 )
 def test_a_question_of_the_developer_takes_any_text(line: str, meant: Said | Unclear) -> None:
     assert understood((CLARIFICATION,), line, "ann") == meant
+
+
+def test_a_question_that_offers_more_decisions_shows_and_takes_each() -> None:
+    drop = Option(choice="drop", label="Drop the tests", prompt="drop: they are no longer run")
+    asked = replace(CLARIFICATION, options=(*CLARIFICATION.options, drop))
+    assert choices_text(asked).splitlines()[1:] == ["  drop: they are no longer run"]
+    assert understood((asked,), "Drop", "ann") == Answered(key=asked.key, choice="drop", by="ann")
 
 
 @pytest.mark.parametrize(

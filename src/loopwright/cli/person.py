@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.app.approvers import objection_to
+from loopwright.app.exhibits import show_exhibit
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
@@ -41,7 +42,8 @@ def person(
     told: set[str] = set()  # a question that is asked again is about the same
 
     async def about(loop: LoopId) -> str:
-        text = await unresolved_text(project, await view(project, loop))
+        seen = await view(project, loop)
+        text = "\n".join(filter(None, (await unresolved_text(project, seen), await show_exhibit(project, seen))))
         is_new = text not in told
         told.add(text)
         return text if is_new else ""

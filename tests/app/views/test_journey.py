@@ -62,7 +62,7 @@ from loopwright.kernel.proposals import Opinion, PullRequest
 from loopwright.kernel.record import Record
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, PullRequestSeen, RanOnce
-from loopwright.kernel.trust import Claim
+from loopwright.kernel.trust import Claim, FailedHiddenTest
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
 from loopwright.loops.quality.kind import KIND as QUALITY
@@ -71,6 +71,8 @@ from tests.rooms.feedback.stories import AT, FAILING, LOOP, NO_DOC, NO_ORDER
 
 RED = Finding(severity=Severity.HIGH, issue="one is wrong")
 KEY, REVIEW, IMPLEMENT = Key.parse("checks-1.1"), Key.parse("review-2.1"), Key.parse("implement-1.1")
+EXAMINED = Key("checks", 1, part="examination")
+GREEN = Finding(severity=Severity.HIGH, issue="a::b does not fail")
 GOOD = CheckResult(name="test", passed=True, tests=12, flaky=("a",), reused=True)
 BAD = CheckResult(name="test", passed=False, failures=(FAILING,), tests=1)
 BUILD = CheckResult(name="build", passed=True)
@@ -271,6 +273,20 @@ SENTENCES: list[tuple[Logged, str]] = [
             "before the work: verify T-001 fails; verify T-002 passes, and failed where the whole work started: an"
             " earlier task has done it; verify T-003 passes: it shows nothing afterwards"
         ),
+    ),
+    (
+        ChecksReported(
+            key=EXAMINED, tree=Tree("t"), results=(), hidden=(FailedHiddenTest(id="a::b", file="tests/a.py"),)
+        ),
+        "acceptance tests: 1 test red on the base, as it has to be",
+    ),
+    (
+        ChecksReported(key=EXAMINED, tree=Tree("t"), results=(), findings=(GREEN,)),
+        f"acceptance tests: cannot be used: {GREEN.issue}",
+    ),
+    (
+        ChecksReported(key=EXAMINED, tree=Tree("t"), results=(), findings=(GREEN, GREEN)),
+        f"acceptance tests: cannot be used: {GREEN.issue} and 1 other",
     ),
     (
         ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(dropped=("a::b",))),

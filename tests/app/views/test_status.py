@@ -8,11 +8,11 @@ from loopwright.app.views.needs import Choice, Need
 from loopwright.app.views.standing import is_at_rest
 from loopwright.app.views.status import Failures, Landed, LoopStatus
 from loopwright.engine.fold import Flight
-from loopwright.kernel.actions import Ask, AwaitGate, Option, WaitUntil
+from loopwright.kernel.actions import Ask, AwaitGate, Exhibit, Option, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Paused, SessionMarked, Started
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentStatus, Key, LoopId, Question
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentStatus, Commit, Key, LoopId, Question
 from loopwright.kernel.record import Record
 from loopwright.kernel.risks import Risk
 from loopwright.loops.feedback.state import FeedbackState
@@ -131,6 +131,13 @@ def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
 def test_a_question_of_the_developer_is_answered_with_text() -> None:
     state = played(implemented("Which order?", status=AgentStatus.NEEDS_CLARIFICATION))
     assert shown(state, "waiting").needs[0].command == 'loop answer "your answer"'
+
+
+def test_a_question_about_files_says_where_they_are_shown() -> None:
+    exhibit = Exhibit(task="t", commit=Commit("h"), paths=("tests/test_a.py",), base=Commit("b"), candidate=Commit("c"))
+    what = Ask(key=Key.parse("question-1"), question="Right?", exhibit=exhibit, why="they fail")
+    (need,) = seen.shown(seen.seen(Still(here=SHIP, wants=(what,)), row("waiting"))).needs
+    assert need.why.startswith("they fail; see the task, tests/test_a.py and the change with `loop explain --loop ")
 
 
 def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:

@@ -111,7 +111,9 @@ def choices_text(what: ForPeople) -> str:
         return _AT_A_GATE
     if what.free_text:
         several = len(what.questions) > 1
-        return f"  Type {'one line that answers all of them (1: …; 2: …)' if several else 'the answer'}, or: cancel"
+        typed = "one line that answers all of them (1: …; 2: …)" if several else "the answer"
+        others = [f"\n  {option.prompt}" for option in what.options if option.prompt]
+        return f"  Type {typed}, or: cancel{''.join(others)}"
     width = max((len(option.label) for option in what.options), default=0)
     return "\n".join(
         f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}"

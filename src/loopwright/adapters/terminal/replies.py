@@ -160,8 +160,9 @@ def _is_count(text: str) -> bool:
 def _free(ask: Ask, line: str, by: str) -> Answered | Unclear:
     if not line:
         return Unclear("type the answer, or cancel")
-    if line.lower() == "cancel":
-        return Answered(key=ask.key, choice="cancel", by=by)
+    word = line.lower()
+    if word == "cancel" or word in (option.choice for option in ask.options if option.prompt):
+        return Answered(key=ask.key, choice=word, by=by)
     return Answered(key=ask.key, choice="answer", text=line, by=by)
 
 

@@ -58,6 +58,7 @@ from loopwright.kernel.sightings import ChangeExamined, FilesExamined, Heard, Pu
 from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, dollars, guided, moment, told, told_with_cause
 from loopwright.loops.engine_steps import PREFLIGHT
+from loopwright.loops.examination import EXAMINATION
 from loopwright.loops.kind import Words
 
 _PLAIN = Words(counter="attempt")
@@ -92,6 +93,8 @@ def answer_in_words(event: Answer, words: Words) -> str:
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
             return f"{role_of(event.key, words)}: {_agent(event, words)}"
+        case ChecksReported() if event.key.part == EXAMINATION:
+            return f"acceptance tests: {_examined(event)}"
         case ChecksReported() if event.also and not event.results:
             return f"before the work: {'; '.join(map(_before_work, event.also))}"
         case ChecksReported():
@@ -232,6 +235,13 @@ def _demands(results: tuple[CheckResult, ...]) -> list[str]:
     others = len(results) - len(named)
     number = [f"{counted(others, 'command')} passed"] if others else []
     return number + [_check(replace(result, name=demand_rule(result.name))) for result in named]
+
+
+def _examined(event: ChecksReported) -> str:
+    if not event.findings:
+        return f"{counted(len(event.hidden), 'test')} red on the base, as it has to be"
+    others = f" and {counted(len(event.findings) - 1, 'other')}" if event.findings[1:] else ""
+    return f"cannot be used: {one_line(event.findings[0].issue, 300)}{others}"
 
 
 def _before_work(result: CheckResult) -> str:

@@ -22,6 +22,7 @@ class ShownEvidence:
     witnesses: tuple[Witness, ...]
     altered_tests: tuple[AlteredTest, ...]
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
+    decisions: tuple[str, ...] = ()  # of people, on the examiner and its tests
     outside: Outside = Outside()
     observed: bool = False  # whether the files that the base's run reads are known
     sandbox: str | None = None
@@ -41,4 +42,5 @@ def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:
         witnesses=evidence.witnesses,
         altered_tests=evidence.altered_tests,
         uncompared=evidence.uncompared,
+        decisions=evidence.decisions,
     )

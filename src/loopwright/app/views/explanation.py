@@ -35,9 +35,10 @@ class Explained:
     lines: tuple[str, ...]
     findings: tuple[OpenFinding, ...]
     explanation: str
+    exhibit: str = ""  # what a person looks at before they answer
 
 
-def explain(view: View, status: LoopStatus) -> Explained:
+def explain(view: View, status: LoopStatus, exhibit: str = "") -> Explained:
     stand = view.standpoint
     return Explained(
         status=status,
@@ -47,6 +48,7 @@ def explain(view: View, status: LoopStatus) -> Explained:
             for finding in stand.findings
         ),
         explanation=render(view, status.status),
+        exhibit=exhibit,
     )
 
 

@@ -15,6 +15,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
 
 _NONE = Question(question="")
+_PATHS = 5  # of files in a sentence
 _OUT_OF_MONEY = Paused(reason="budget")
 # What every loop understands; the answers that are one loop's own say themselves how they are typed.
 _HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
@@ -103,13 +104,21 @@ def _question(waiting: Waiting, ask: Ask) -> Need:
         loop=waiting.loop,
         path=waiting.path,
         what=one_line(ask.question, 1_000),
-        why=one_line(ask.why, 500),
+        why=one_line(ask.why, 500) + _look(waiting, ask),
         options=alone.options,
         impact=alone.impact,
         questions=asked,
         command=choices[0].command if choices else free,
         choices=choices,
     )
+
+
+def _look(waiting: Waiting, ask: Ask) -> str:
+    """Where a person finds what they decide on."""
+    if ask.exhibit is None:
+        return ""
+    paths = ", ".join(one_line(path, 120) for path in ask.exhibit.paths[:_PATHS])
+    return f"; see the task, {paths} and the change with `loop explain --loop {waiting.loop}`"
 
 
 def _in_lines(question: Question) -> Question:
