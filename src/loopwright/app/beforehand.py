@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 from loopwright.adapters.files import read_regular
 from loopwright.adapters.git.conditions import merge_obstacle
@@ -20,6 +22,13 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 
 _NAMED = 3
+_NOT_PROTECTED = (
+    "No sandbox: the examiner's tests are kept out of the maker's workspace and brief, but nothing stops an agent that"
+    " looks for them elsewhere on this machine."
+)
+_NOTHING_TO_EXAMINE = (
+    "No acceptance tests are written: you said that the work changes no behaviour, so that no test can fail before it."
+)
 _WILD = re.compile(r"\*\*/|\*\*|[*?]")
 
 
@@ -50,8 +59,16 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
     outside = [path for path in paths if _is_under(path, allow) and _why_judge(path, settings)]
     if outside:
         yield f"What decides how checks run stays outside --allow and needs your approval: {_first_of(outside)}."
+    if loop.row.seq <= 1 and settings.trust.acceptance == "independent" and loop.kind.needs.examiner:
+        yield _NOT_PROTECTED if _is_examined(plan) else _NOTHING_TO_EXAMINE
     if loop.row.seq <= 1:  # one that goes on has its commit already
         yield from unseen_changes(project, plan.trust.artifacts if hasattr(plan, "trust") else ())
+
+
+def _is_examined(plan: Any) -> bool:  # noqa: ANN401 - of whatever kind
+    """Whether acceptance tests are written for it, or for each of its parts."""
+    given = json.loads(plan.child) if hasattr(plan, "child") else {"examiner": plan.examiner}
+    return bool(given.get("examiner"))
 
 
 def unseen_changes(project: Project, taken: tuple[str, ...] = ()) -> Iterator[str]:

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
@@ -17,7 +18,7 @@ from loopwright.adapters.project_environment import of_the_project
 from loopwright.app.beforehand import check_allowed
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
-from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
+from loopwright.config.settings import EXAMINER, FILLED_BY_DEFAULT, Settings
 from loopwright.errors import ConfigError, UsageError
 
 DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is started
@@ -84,6 +85,27 @@ def check_cast(project: Project, settings: Settings, roles: tuple[str, ...] = ("
             also = " or in roles.default" if role in FILLED_BY_DEFAULT else ""
             raise ConfigError(CONFIG_FILE, f"roles.{role}", f"names no agent; name one there{also}")
     cast(settings, project.stage)
+
+
+def refuse_independent(settings: Settings, what: str) -> None:
+    """Raise the sentence that says that nobody writes acceptance tests there, if they are asked for."""
+    if settings.trust.acceptance == "independent":
+        why = f'"independent" is obeyed by feedback loops and by workflows made of them; {what} has no examiner'
+        raise ConfigError(CONFIG_FILE, "trust.acceptance", why)
+
+
+def examiner_of(
+    settings: Settings, roles: tuple[str, ...] | None = None, *, is_code: bool = True
+) -> Literal["", "named", "missing"]:
+    """Return whether somebody has to write acceptance tests, and can.
+
+    `roles` are played from outside the settings. `is_code`: no person said that the work changes no behaviour, where no
+    test could fail before it.
+    """
+    if settings.trust.acceptance == "maker" or not is_code:
+        return ""
+    is_played = EXAMINER in roles if roles is not None else bool(settings.agents_for(EXAMINER))
+    return "named" if is_played else "missing"
 
 
 def _free_space(path: Path) -> int:

@@ -19,7 +19,14 @@ from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.app.kinds import Kinds
 from loopwright.app.preconditions import DISK_FLOOR
-from loopwright.config.settings import FILLED_BY_DEFAULT, OF_A_REQUEST, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.config.settings import (
+    EXAMINER,
+    FILLED_BY_DEFAULT,
+    OF_A_REQUEST,
+    ONLY_WHEN_NAMED,
+    AgentSettings,
+    Settings,
+)
 from loopwright.engine.fold import AnyLoop
 from loopwright.engine.journal import passed_over
 from loopwright.errors import EngineError, SnapshotUnusable, StoreCorrupt, VcsFailed
@@ -142,7 +149,7 @@ async def _log_remark(store: Store, loops: Mapping[str, AnyLoop], row: LoopRow) 
 
 def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
     named: dict[str, list[str]] = {}
-    for role in FILLED_BY_DEFAULT + ONLY_WHEN_NAMED + OF_A_REQUEST:
+    for role in (*FILLED_BY_DEFAULT, *ONLY_WHEN_NAMED, *OF_A_REQUEST, EXAMINER):
         for agent in settings.agents_for(role):
             named.setdefault(agent.name, []).append(role)
     for role in ("developer", "reviewer"):
@@ -151,6 +158,9 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
             why = ", so that `loop feedback` cannot start" if others_start else ""
             said = f"nobody plays {role}{why}; name an agent in [roles] of loop.toml"
             yield Remark("warn" if others_start else "fix", "agents", said)
+    if settings.trust.acceptance == "independent" and not settings.agents_for(EXAMINER):
+        said = 'nobody plays examiner, which acceptance = "independent" needs; name an agent in [roles] of loop.toml'
+        yield Remark("warn", "agents", said)
     for agent in settings.agents:
         plays = ", ".join(named.get(agent.name, [])) or "no role"
         problem = _problem(agent, root, environ)

@@ -34,6 +34,7 @@ ReportKind = Literal["junit", "sarif", "coverage", "none"]
 VERSION = 1
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
 ONLY_WHEN_NAMED = ("tester", "judge")
+EXAMINER = "examiner"  # likewise; it has no stand-in
 OF_A_REQUEST = ("scorer", "shaper", "planner", "panel", "gate")  # likewise, in the loop that takes a request apart
 LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
@@ -162,9 +163,9 @@ class TrustSettings:
     )
     acceptance: Literal["maker", "independent"] = key(
         choice("maker", "independent"),
-        "`independent`: an examiner writes acceptance tests that the maker does not see",
+        "`independent`: before the maker starts, the role `examiner` writes acceptance tests that the maker does not"
+        " see; in feedback loops and in workflows made of them",
         "maker",
-        obeyed=False,
     )
     changed_tests: Literal["land", "ask"] = key(
         choice("land", "ask"),
@@ -296,6 +297,7 @@ _ROLES = record(
         _role(role, f"plays the {role}", "the engine's own rule stands in")
         for role in (*ONLY_WHEN_NAMED, *OF_A_REQUEST)
     ),
+    _role(EXAMINER, "writes acceptance tests under `[trust] acceptance`", "nobody: a person is asked"),
     closed=True,
 )
 

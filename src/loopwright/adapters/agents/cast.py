@@ -17,7 +17,14 @@ from loopwright.adapters.agents.rehearsal import RehearsalAgent
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.pins import scripts_of
 from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
-from loopwright.config.settings import FILLED_BY_DEFAULT, OF_A_REQUEST, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.config.settings import (
+    EXAMINER,
+    FILLED_BY_DEFAULT,
+    OF_A_REQUEST,
+    ONLY_WHEN_NAMED,
+    AgentSettings,
+    Settings,
+)
 from loopwright.errors import AgentNotFound, ConfigError, UsageError
 from loopwright.ports.agent import Agent, AgentRun
 from loopwright.ports.clock import Clock
@@ -41,7 +48,7 @@ def cast(settings: Settings, stage: AgentStage) -> AgentPool:
 
     Whoever else is configured and can run is known too: a person may give a role to any of them later.
     """
-    names = FILLED_BY_DEFAULT + ONLY_WHEN_NAMED + OF_A_REQUEST
+    names = (*FILLED_BY_DEFAULT, *ONLY_WHEN_NAMED, *OF_A_REQUEST, EXAMINER)
     roles = {role: settings.agents_for(role) for role in names}
     needed = {agent.name: agent for agents in roles.values() for agent in agents}
     ready = {name: _agent(agent, settings, stage) for name, agent in needed.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.loops import View
-from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
+from loopwright.app.preconditions import FreeSpace, check_cast, check_ground, examiner_of
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt, Start, Task
 from loopwright.config.settings import LimitSettings, Settings
@@ -60,6 +60,7 @@ async def create_feedback(
         target=project.branch,
         merge=merge,
         tester="tester" in roles if roles is not None else bool(settings.agents_for("tester")),
+        examiner=examiner_of(settings, roles, is_code=not request.keeps_behaviour and request.about in ("", "code")),
         criteria=request.criteria,
         limits=limits,
         trust=Trust(allow=request.allow, in_force=True, keeps_behaviour=request.keeps_behaviour),
@@ -91,6 +92,7 @@ async def adopt_progress(project: Project, settings: Settings, found: PointedAt)
         target=project.branch,
         merge=settings.finish.merge,
         tester=bool(settings.agents_for("tester")),
+        examiner=examiner_of(settings),
         limits=limits,
         adopted=adopted.iterations,
         adopted_review_failures=adopted.review_failures,

@@ -19,7 +19,7 @@ from loopwright.cli.opened import note_unseen, only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json, task_options
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.config.settings import Settings
+from loopwright.config.settings import EXAMINER, Settings
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Commit
 from loopwright.loops.feedback.closing import FeedbackResult
@@ -96,12 +96,13 @@ def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *,
 
 def _plan(project: Project, settings: Settings, request: FeedbackRequest) -> FeedbackForetold:
     limits = settings.limits.feedback
+    roles = (*_ROLES, EXAMINER) if settings.trust.acceptance == "independent" else _ROLES
     return FeedbackForetold(
         base=project.head,
         branch=project.branch.removeprefix("refs/heads/") or "(detached)",
         merge=settings.finish.merge if request.merge is None else request.merge,
         checks={check.name: " ".join(check.run) for check in settings.checks},
-        agents={role: tuple(agent.name for agent in settings.agents_for(role)) for role in _ROLES},
+        agents={role: tuple(agent.name for agent in settings.agents_for(role)) for role in roles},
         protected=settings.workspace.protected,
         iterations=request.max_iterations or limits.max_feedback_iterations,
         budget=settings.budget.usd if request.budget is None else request.budget,

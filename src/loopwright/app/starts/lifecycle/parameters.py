@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from loopwright.adapters.skill_library import SkillLibrary
-from loopwright.app.preconditions import check_cast, check_ground
+from loopwright.app.preconditions import check_cast, check_ground, refuse_independent
 from loopwright.app.project import Project
 from loopwright.app.starts.lifecycle.domains import queue_id
 from loopwright.app.starts.workflow.inner import INNER, child_of, roles_of_attempt
@@ -37,6 +37,7 @@ def roles_needed(settings: Settings) -> tuple[str, ...]:
 
 def refuse_here(project: Project, settings: Settings, allow: tuple[str, ...] = ()) -> None:
     """Raises the sentence that says why no system could be built here."""
+    refuse_independent(settings, "a lifecycle")
     check_ground(project, settings, merge=False, allow=allow)
     check_cast(project, settings, roles_needed(settings))
 

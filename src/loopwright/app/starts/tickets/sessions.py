@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.app.creation import create_loop
 from loopwright.app.loops import View, view
-from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
+from loopwright.app.preconditions import FreeSpace, check_cast, check_ground, refuse_independent
 from loopwright.app.project import Project
 from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
@@ -65,6 +65,7 @@ def plan_session(
     """
     session_folder(project.root, ACTIVE, params.session)
     merge = settings.finish.merge if request.merge is None else request.merge
+    refuse_independent(settings, "a ticket session")
     check_ground(project, settings, merge=merge, allow=request.allow, free=free)
     critics = settings.tickets.critics
     if played is None:

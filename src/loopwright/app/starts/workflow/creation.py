@@ -9,7 +9,7 @@ from loopwright.adapters.files import locked_file, made, write_whole
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.loops import Listed, View, listing
-from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
+from loopwright.app.preconditions import FreeSpace, check_cast, check_ground, refuse_independent
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.app.starts.workflow.inner import INNER, child_of, roles_needed
@@ -59,13 +59,16 @@ async def create_workflow(
     not undo it.
     """
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
+    if settings.workflow.inner == "tickets":
+        refuse_independent(settings, "a workflow of ticket sessions")
     if roles is None:
         check_cast(project, settings, roles_needed(settings))
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
     loop = new_id(asked.request)
     params = params_of(project, limited(settings, asked), asked, roles)
-    params = replace(params, child=child_of(settings, loop, roles))
+    is_code = not asked.keeps_behaviour and asked.about in ("", "code")
+    params = replace(params, child=child_of(settings, loop, roles, is_code=is_code))
     usd = settings.budget.usd if asked.budget == "settings" else asked.budget
     for name, text in asked.originals:
         write_whole(made(project.root, project.root / kept_in(loop)) / name, text)

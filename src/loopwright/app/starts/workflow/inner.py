@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from loopwright.app.preconditions import examiner_of
 from loopwright.app.starts.tickets.sessions import CREATOR, JUDGE
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
@@ -29,14 +30,14 @@ def roles_needed(settings: Settings) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*roles_of_attempt(settings), "reviewer")))
 
 
-def child_of(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None) -> str:
+def child_of(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None, *, is_code: bool = True) -> str:
     """What the loop of every task of this workflow is given, besides its task. `roles` are played by agents from
-    outside the settings."""
+    outside the settings; `is_code` as in `examiner_of`."""
     if settings.workflow.inner == "tickets":
         return _tickets(settings, loop, roles)
-    tester = _is_played(settings, _TESTER, roles)
+    tester, examiner = _is_played(settings, _TESTER, roles), examiner_of(settings, roles, is_code=is_code)
     limits = encode(settings.limits.feedback)
-    return f'{{"tester":{"true" if tester else "false"},"limits":{limits}}}'
+    return f'{{"tester":{"true" if tester else "false"},"examiner":"{examiner}","limits":{limits}}}'
 
 
 def _tickets(settings: Settings, loop: LoopId, roles: tuple[str, ...] | None) -> str:
