@@ -399,6 +399,11 @@ def test_no_loop_of_a_task_is_left_open_at_the_end() -> None:
     assert (wanted(state, Integrate).key.step, standings(state)) == ("land", [TaskStanding.DONE])
 
 
+def test_a_task_about_text_gets_no_examiner() -> None:
+    state = planned(task(1) | {"about": "text"}, task(2) | {"about": "tests"}, child='{"examiner": "named"}')
+    assert [json.loads(run.params)["examiner"] for run in runs(state)] == ["", "named"]
+
+
 def test_what_a_plan_says_that_a_task_is_about_is_handed_on() -> None:
     state = planned(task(1) | {"about": "text"}, task(2))
     assert [json.loads(run.params)["about"] for run in runs(state)] == ["text", ""]

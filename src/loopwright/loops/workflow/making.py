@@ -37,8 +37,9 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "done_before": task.done_before,
     }
     given = json.loads(plan.child)
-    if task.origin in _BRINGS_TOGETHER and "examiner" in given:
-        given["examiner"] = ""  # the acceptance tests of what it brings together are kept as they were
+    # Work that brings changes together keeps their acceptance tests; about text, only text can land.
+    if "examiner" in given and (task.origin in _BRINGS_TOGETHER or task.plan.about == "text"):
+        given["examiner"] = ""
     given |= _said(given, inner, task)
     given |= {
         "part": part,
