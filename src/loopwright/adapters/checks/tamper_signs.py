@@ -11,7 +11,7 @@ from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.trust import Classed, FileClass
 
-_STEERING = (Judge.RUNNER, Judge.FORGE, Judge.OPENED, Judge.PLANTED, None)  # None: a check, or a person, names it
+_STEERING = (Judge.RUNNER, Judge.FORGE, Judge.OPENED, Judge.PLANTED)
 
 
 async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges: frozenset[str]) -> tuple[Finding, ...]:
@@ -24,8 +24,11 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
 
 
 def _steers(each: Classed) -> bool:
-    is_named = each.kind is FileClass.JUDGE_BY_NAME and judge_by_name(each.change.path) in _STEERING
-    return is_named or (each.kind is FileClass.JUDGE and each.why.startswith(NAME_TAKEN))
+    """Return whether it may change how checks run. A changed file that a check or a person names is only held back."""
+    if each.kind is not FileClass.JUDGE_BY_NAME:
+        return each.kind is FileClass.JUDGE and each.why.startswith(NAME_TAKEN)
+    judge = judge_by_name(each.change.path)
+    return judge in _STEERING or (judge is None and each.change.how == "added")
 
 
 def _sign(each: Classed, *, is_approved: bool) -> Finding:
