@@ -139,37 +139,6 @@ def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path, text: str
     assert held(reported(tmp_path, {"tests/helper.py": text}, base=base)) == expected
 
 
-RENAMED = OLD.replace("test_zero", "test_nothing")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            RENAMED.replace(
-                "self.assertEqual(calc.add(0, 0), 0)", "total = calc.add(0, 0)\n        self.assertEqual(total, 0)"
-            ),
-            [],
-        ),
-        (RENAMED.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertTrue(object(), calc.add)"), [FILE]),
-        (RENAMED.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertIn(1, [1])"), [FILE]),
-    ],
-    ids=["still looks", "looks at nothing", "another one"],
-)
-def test_a_test_that_was_renamed_and_edited_is_tried_like_an_altered_one(
-    tmp_path: Path, text: str, expected: list[str]
-) -> None:
-    assert held(reported(tmp_path, {FILE: text}, base=BASE)) == expected
-
-
-def test_a_test_that_was_renamed_and_edited_can_show_the_change(tmp_path: Path) -> None:
-    text = RENAMED.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(str(calc.add(0, 0)), '0.0')")
-    report = reported(tmp_path, {"calc.py": CALC.replace("a + b", "float(a + b)"), FILE: text})
-    assert held(report) == []
-    assert report.evidence is not None
-    assert [each.id for each in report.evidence.witnesses] == ["test_calc.Calc.test_nothing"]
-
-
 @pytest.mark.parametrize(
     ("imported", "expected"), [("same", []), ("*", ["tests/helper.py"])], ids=["by name", "all names"]
 )

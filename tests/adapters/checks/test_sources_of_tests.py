@@ -166,11 +166,3 @@ def test_every_word_of_an_import_is_named() -> None:
 )
 def test_an_id_says_the_function_and_its_name_in_the_file(test: str, function: str, name: str) -> None:
     assert (function_of(test), name_in_file(test)) == (function, name)
-
-
-def test_an_edit_of_a_test_that_is_gone_is_its_successor() -> None:
-    found = compared(OLD.replace("def test_add", "def test_sum").replace("3), 5)", "3), 5.0)"))
-    assert found.successor_of("test_add", ["test_sum"]) == "test_sum"
-    other = compared(OLD.replace("def test_add", "def test_sum").replace("assert near(calc.add(N, 3), 5)", "assert 1"))
-    assert other.successor_of("test_add", ["test_sum"]) == ""
-    assert found.successor_of("test_gone", ["test_sum"]) == ""

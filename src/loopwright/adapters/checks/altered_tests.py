@@ -75,19 +75,6 @@ class _ChangedFile:
         (there, ran), (there_now, ran_now) = _tally(self.before), _tally(self.now)
         return frozenset(each for each in there if there_now[each] < there[each] or ran_now[each] < ran[each])
 
-    def renamed(self, gone: frozenset[str], moved: frozenset[str], found: FileAlteration) -> dict[str, str]:
-        """Return the new tests that stand for those of one case that are gone, by the id of the latter."""
-        there = frozenset(test for test, _ in self.now)
-        taken = {found.bodies[name_in_file(test)] for test in moved}
-        names = {name_in_file(test): test for test, how in self.now if how == "passed" and function_of(test) == test}
-        pairs: dict[str, str] = {}
-        for test in sorted(gone & frozenset(test for test, _ in self.before) - there):
-            free = [each for each, body in found.fresh.items() if each in names and body not in taken]
-            among = [each for each in free if names[each] not in pairs.values()]
-            if name := found.successor_of(name_in_file(test), among):
-                pairs[test] = names[name]
-        return pairs
-
     def not_run(self) -> tuple[str, ...]:
         """Return the ids that are gone, or skipped now."""
         missed = lost(self.before, self.now)
@@ -142,8 +129,8 @@ class AlteredTests:
             tests += found.rows
             tried = {path: found.altered.get(path, frozenset()) | helped.get(path, frozenset()) for path in changed}
             for path, each in tried.items():
-                altered[path] |= {found.renamed.get(test, test) for test in each}
-            for path, noticed_less in (await self._weakened(spec, tried, found.renamed)).items():
+                altered[path] |= each
+            for path, noticed_less in (await self._weakened(spec, tried)).items():
                 weakened[path] |= noticed_less
         named = any(before.values())
         # What a check does not name cannot be compared; a file that is gone is gone all the same.
@@ -228,7 +215,7 @@ class AlteredTests:
             for each in helpers
         }
 
-    async def _weakened(self, spec: CheckSettings, tried: _ByFile, renamed: Mapping[str, str]) -> dict[str, set[str]]:
+    async def _weakened(self, spec: CheckSettings, tried: _ByFile) -> dict[str, set[str]]:
         """Return the tests that noticed a stubbed product function as they were, and do not any more."""
         many = {path for path, tests in tried.items() if len({function_of(test) for test in tests}) > _MOST_TRIED}
         found = {path: set(tried[path]) for path in many}  # altered and not tried: a person looks
@@ -238,18 +225,14 @@ class AlteredTests:
         called = await called_functions(self.runs, spec, self.desk.seen.start, tests)
         if called is None:
             return {path: set(each) for path, each in tried.items() if each}
-        blind = await self._blind(spec, tests, called, renamed)
+        blind = await self._blind(spec, tests, called)
         for path, each in tried.items():
             if path not in many and each & blind:
                 found[path] = set(each & blind)
         return found
 
     async def _blind(
-        self,
-        spec: CheckSettings,
-        tests: frozenset[str],
-        called: Mapping[str, frozenset[str]],
-        renamed: Mapping[str, str],
+        self, spec: CheckSettings, tests: frozenset[str], called: Mapping[str, frozenset[str]]
     ) -> frozenset[str]:
         """One wrong value that a test notices as it is now is enough to say that it looks."""
         seen = self.desk.seen
@@ -263,12 +246,10 @@ class AlteredTests:
         if not phases:
             return frozenset()
         others, beside = await self.beside(spec, tests)
-        present = frozenset(renamed.get(test, test) for test in tests)
-        now = await self.runs.start(spec, seen.landing, present | others, (*phases, *beside))
+        now = await self.runs.start(spec, seen.landing, tests | others, (*phases, *beside))
         left, blind = tests, frozenset[str]()
         for phase in phases:
-            failed = (await now.outcome(phase, frozenset(renamed.get(test, test) for test in left))).failed
-            left = frozenset(test for test in left if renamed.get(test, test) not in failed)
+            left -= (await now.outcome(phase, left)).failed.keys()
             if not left:
                 break
             then = await self.runs.start(spec, as_before, left, phases)
@@ -297,35 +278,28 @@ class _Compared:
     rows: tuple[AlteredTest, ...]
     altered: _ByFile
     gone: _ByFile
-    renamed: Mapping[str, str]  # tests that are gone, with those that stand for them
 
 
 def _compare(files: Iterable[_ChangedFile], fresh: frozenset[str]) -> _Compared:
-    """Compare by source and by id. A test whose unchanged body stands under another id was moved.
-
-    One that is gone while an edit of it stands under another id was altered: it is tried as such.
-    """
+    """Compare by source and by id. A test whose unchanged body stands under another id was moved."""
     rows: list[AlteredTest] = []
     altered: dict[str, frozenset[str]] = {}
     gone: dict[str, frozenset[str]] = {}
-    renamed: dict[str, str] = {}
     for file in files:
         found, missing = file.compare(), file.lost()
         moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
         there = frozenset(test for test, _ in file.now)
         names = found.altered
         changed = [test for test, _ in file.before if found.everything or name_in_file(test) in names]
-        renamed |= (pairs := file.renamed(missing - moved, moved, found))
-        kept = (test for test in changed if test in there and function_of(test) not in missing)
-        altered[file.path] = frozenset((*pairs, *kept))
-        gone[file.path] = missing - moved - pairs.keys()
+        altered[file.path] = frozenset(test for test in changed if test in there and function_of(test) not in missing)
+        gone[file.path] = missing - moved
         rows += [AlteredTest(id=test, how="moved") for test in sorted(moved)]
         still = {function_of(test) for test in there}
         rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone[file.path])]
         rows += [
             AlteredTest(id=test, how="altered") for test in sorted({function_of(each) for each in altered[file.path]})
         ]
-    return _Compared(rows=tuple(rows), altered=altered, gone=gone, renamed=renamed)
+    return _Compared(rows=tuple(rows), altered=altered, gone=gone)
 
 
 def _with_weakened(rows: Iterable[AlteredTest], weakened: Iterable[set[str]]) -> Iterator[AlteredTest]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.ids import file_of
@@ -16,7 +15,6 @@ from loopwright.adapters.checks.ids import file_of
 _FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _IMPORTS = re.compile(r"^\s*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
-_SIMILAR = 0.7  # of the parsed text: two tests of one file that have nothing to do with each other stay below 0.6
 _UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
 
 
@@ -43,16 +41,6 @@ class FileAlteration:
     everything: bool = False
     bodies: Mapping[str, str] = field(default_factory=dict)  # of all of them as they were, by name
     fresh: Mapping[str, str] = field(default_factory=dict)  # of those under new names
-
-    def successor_of(self, name: str, among: Iterable[str]) -> str:
-        """Return the one of these new tests that is an edit of a test that is gone."""
-        matcher = difflib.SequenceMatcher(None, self.bodies.get(name, ""), autojunk=False)
-        near: dict[str, float] = {}
-        for each in among:
-            matcher.set_seq2(self.fresh[each])
-            near[each] = matcher.ratio()
-        best = max(near, key=lambda each: near[each], default="")
-        return best if near.get(best, 0) >= _SIMILAR else ""
 
 
 def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlteration:
