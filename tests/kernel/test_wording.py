@@ -3,7 +3,7 @@ import math
 import pytest
 
 from loopwright.kernel.model import Finding, Severity
-from loopwright.kernel.wording import dollars, moment, slug, told
+from loopwright.kernel.wording import dollars, join_names, moment, slug, told
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,12 @@ def test_a_clock_that_is_beside_itself_is_told_all_the_same(at: float, text: str
 
 def test_money_is_written_in_dollars_and_marked_where_it_is_a_guess() -> None:
     assert (dollars(2.5), dollars(1.196, estimated=True)) == ("$2.50", "~$1.20")
+
+
+def test_of_many_names_the_first_are_listed_and_the_rest_is_counted() -> None:
+    assert [join_names(names, 2) for names in ((), ("a",), ("a", "b"), ("a", "b", "c"))] == [
+        "",
+        "a",
+        "a, b",
+        "a, b and 1 more",
+    ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Finding, Severity, demand_rule, is_forbidden
+from loopwright.kernel.wording import join_names
 
 KEPT = "test-kept"
 _NAMED = 5
@@ -41,7 +42,7 @@ def _put_back(report: ChecksReported) -> tuple[Finding, ...]:
     """What fails may be a test that was changed: whoever changed it has to know that this did not count."""
     if not report.kept:
         return ()
-    paths = ", ".join(report.kept[:_NAMED]) + (f" and {len(report.kept) - _NAMED} more" if report.kept[_NAMED:] else "")
+    paths = join_names(report.kept, _NAMED)
     told = (
         f"The change to {paths} was put back: it came with an earlier part of the same work and stays as it landed,"
         " unless a person allows the change. Make the code pass as it is."

@@ -23,6 +23,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Demand, Finding, Severity, Tree
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import join_names
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
 _LONGEST_NAME = 80
@@ -221,8 +222,7 @@ class _Meeting:
     def _without(self) -> str:
         """It may fail for want of just that."""
         paths = tuple(change.path for change in changes_of(self.desk.seen.held))
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        told = f"It ran without what is held back until a person approves: {', '.join(paths[:_NAMED])}{more}"
+        told = f"It ran without what is held back until a person approves: {join_names(paths, _NAMED)}"
         return told if paths else ""
 
 

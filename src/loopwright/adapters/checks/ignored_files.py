@@ -11,6 +11,7 @@ from loopwright.adapters.git.program import persons_git
 from loopwright.errors import EngineError
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import CheckResult
+from loopwright.kernel.wording import join_names
 
 _MISSING = re.compile(r"FileNotFound|ENOENT|no such file|NoSuchFile|does not exist|cannot (?:find|open)", re.IGNORECASE)
 _PATH = re.compile(r"""['"`]([^'"`\n]+)['"`]|([\w@+~./-]*[\w-])""")
@@ -28,7 +29,7 @@ def with_ignored_files(result: CheckResult, root: Path, environ: Mapping[str, st
     found = _ignored(frozenset(_missing(said[:_CHARACTERS])), root, environ)
     if not found:
         return result
-    shown = ", ".join(found[:_MOST_SHOWN]) + (f" and {len(found) - _MOST_SHOWN} more" if found[_MOST_SHOWN:] else "")
+    shown = join_names(found, _MOST_SHOWN)
     patterns = ", ".join(f'"{each}"' for each in _patterns(found, root, environ))
     told = (
         f"it names {shown}, {_IGNORED}, so that no checkout has it:"

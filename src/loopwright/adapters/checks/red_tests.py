@@ -10,6 +10,7 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Change, Finding
 from loopwright.kernel.trust import Claim
+from loopwright.kernel.wording import join_names
 
 _NAMED = 5  # in a sentence
 
@@ -35,7 +36,7 @@ async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[
 
 def _message(failing: tuple[str, ...], changes: tuple[Change, ...]) -> str:
     paths = ", ".join(change.place for change in changes[:_NAMED])
-    named = ", ".join(failing[:_NAMED]) + (f" and {len(failing) - _NAMED} more" if failing[_NAMED:] else "")
+    named = join_names(failing, _NAMED)
     return (
         f"{named} failed when this fix was requested and still fails as it was then: the change to {paths} does not"
         " count. Fix the code. If the test itself is wrong, leave your change to it: a person decides then."

@@ -12,6 +12,7 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.kernel.model import Commit, Demand, Tree, is_forbidden
 from loopwright.kernel.programs import beside, named_files, started_by, started_files
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import join_names
 
 _LARGEST = 256 * 1024  # bytes of a script that is looked into
 _DEEPEST = 3  # scripts that start scripts
@@ -96,6 +97,4 @@ def _them(paths: frozenset[str]) -> str:
 
 
 def _listed(paths: Iterable[str]) -> str:
-    named = [one_line(path, _SHOWN) for path in sorted(paths)]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
+    return join_names([one_line(path, _SHOWN) for path in sorted(paths)], _NAMED)
