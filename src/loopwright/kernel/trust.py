@@ -171,7 +171,6 @@ class Canary:
     missed: tuple[str, ...] = ()  # files, or functions as `src/a.py: name`, whose breaking nobody noticed
     sentence: str = ""
     rule: CanaryRule = "gate"  # what is configured for a change that nobody notices
-    seconds: float = 0.0
 
 
 def is_named(path: str, words: tuple[str, ...]) -> bool:

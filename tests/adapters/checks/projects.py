@@ -71,12 +71,13 @@ class LaidFolder:
 @dataclass(slots=True)
 class PlainCheckouts:
     """Checkouts and reads with plain git. `laid` remembers every commit that was laid, `beside` how many checkouts were
-    open then."""
+    open then; `edited` every tree that was made by replacing files, with their paths."""
 
     repository: Repository
     place: Path
     laid: list[Commit] = field(default_factory=list)
     beside: list[int] = field(default_factory=list)
+    edited: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         return self._changes(base, commit)
@@ -115,6 +116,8 @@ class PlainCheckouts:
         paths: frozenset[str],
         texts: Mapping[str, bytes | None] = NO_TEXTS,
     ) -> Tree:
+        if texts:
+            self.edited.append((onto, tuple(sorted(texts))))
         real = VerificationCheckouts(self.repository.path, env=os.environ)
         return await real.compose(onto, taken_from=taken_from, paths=paths, texts=texts)
 

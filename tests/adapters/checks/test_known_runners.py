@@ -232,12 +232,12 @@ def test_a_request_stands_in_quotes_where_the_path_needs_them() -> None:
     ],
 )
 def test_a_runner_is_asked_to_stop_at_the_first_failure(command: str, started: str) -> None:
-    request = asked(tuple(command.split()), TEXTS, own_report="{report}" in command, pace=Pace(stop="first"))
+    request = asked(tuple(command.split()), TEXTS, own_report="{report}" in command, pace=Pace(stops_early=True))
     assert " ".join(request.argv) == started
 
 
 def test_the_request_to_stop_goes_through_the_environment_too() -> None:
-    request = asked(("make", "test"), TEXTS, pace=Pace(stop="first"))
+    request = asked(("make", "test"), TEXTS, pace=Pace(stops_early=True))
     assert request.environment({}, REPORT)["PYTEST_ADDOPTS"].endswith(" -x --tb=native")
 
 
@@ -315,12 +315,10 @@ def test_one_test_alone_behind_other_programs() -> None:
 
 
 def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
-    part = Pace(stop="twentieth", only=("calc", "shop"), without=("c.py",))
+    part = Pace(stops_early=True, only=("calc", "shop"))
     assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
-        *("pytest", "-q", "--maxfail=20", "--tb=native", "-k", "calc or shop", "--ignore=c.py"),
+        *("pytest", "-q", "-x", "--tb=native", "-k", "calc or shop"),
     )
-    assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha")
+    assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha", "--bail")
     carried = asked(("make", "test"), TEXTS, own_report=True, pace=part)
-    assert (
-        carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "--maxfail=20 --tb=native -k 'calc or shop' --ignore=c.py"
-    )
+    assert carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "-x --tb=native -k 'calc or shop'"

@@ -13,7 +13,7 @@ from loopwright.adapters.checks.origins import origins, refuse_elsewhere
 from loopwright.adapters.checks.python_roots import own_names, python_path, roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
-from tests.adapters.checks.projects import UNITTEST, project
+from tests.adapters.checks.projects import UNITTEST, Project, project
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -230,13 +230,42 @@ def test_a_package_below_that_comes_from_elsewhere_is_named(
     assert far(write(tmp_path, files), another) == expected
 
 
-def test_a_copy_of_a_package_below_is_no_proof_though_another_change_is_noticed(another: Path, tmp_path: Path) -> None:
-    body = "class T(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual({0}.one(), 1)\n"
-    calling = "import {0}, unittest\n\n\n" + body
-    tests = {f"tests/test_{name}.py": calling.format(name) for name in ("aa", "bb")}
+CALLING = (
+    "import {0}, unittest\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n"
+    "        self.assertEqual({0}.one(), 1)\n"
+)
+
+
+def project_with_copy(another: Path, tmp_path: Path) -> Project:
+    """Two packages with tests, where the check finds a copy of one of them elsewhere."""
     placed(another, "bb/__init__.py", ONE)
     check = replace(UNITTEST, run=(f"{another}/venv/bin/python", *UNITTEST.run[1:]))
-    made = project(tmp_path, {**INNER, **tests}, [check])
+    tests = {f"tests/test_{name}.py": CALLING.format(name) for name in ("aa", "bb")}
+    return project(tmp_path, {**INNER, **tests}, [check])
+
+
+def test_a_change_of_a_package_that_comes_from_elsewhere_is_unread(another: Path, tmp_path: Path) -> None:
+    """There is no other code, so that nothing of the tree is read."""
+    made = project_with_copy(another, tmp_path)
+    alone = replace(made, base=made.candidate({"aa/__init__.py": None, "tests/test_aa.py": None}))
+    canary = asyncio.run(alone.report(alone.candidate({"libs/bb/bb/__init__.py": ONE.replace("1", "2")}))).canary
+    assert canary is not None
+    assert (canary.said, canary.missed) == ("unread", ("libs/bb/bb/__init__.py: one",))
+    assert f"bb is imported from {another}" in canary.sentence
+
+
+def test_what_tests_load_by_its_path_is_read_wherever_its_name_leads(another: Path, tmp_path: Path) -> None:
+    made = project_with_copy(another, tmp_path)
+    loading = f"import sys\nsys.path.insert(0, 'libs/bb')\nsys.modules.pop('bb', None)\n{CALLING.format('bb')}"
+    right = ONE.replace("return 1", "return 2 - 1")
+    commit = made.candidate({"libs/bb/bb/__init__.py": right, "tests/test_loading.py": loading})
+    canary = asyncio.run(made.report(commit)).canary
+    assert canary is not None
+    assert (canary.said, canary.where) == ("noticed", "landing")
+
+
+def test_a_copy_of_a_package_below_is_no_proof_though_another_change_is_noticed(another: Path, tmp_path: Path) -> None:
+    made = project_with_copy(another, tmp_path)
     assert not asyncio.run(made.report(made.base, preflight=True)).unable
     laid = len(made.checkouts.laid)
     right = ONE.replace("return 1", "return 2 - 1")

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, names_at, names_in
+from loopwright.adapters.checks.canary.hollow import StubForm, names_at, names_in
+from loopwright.adapters.checks.canary.plan import BrokenChange
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import Outcomes, lost
 from loopwright.adapters.checks.runners.table import Phase
@@ -238,11 +239,10 @@ class AlteredTests:
         seen = self.desk.seen
         changed = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
         as_before = await self.desk.outfit.checkouts.compose(seen.landing, taken_from=seen.start, paths=changed)
-        texts = {path: _encode(text) for path, text in (await self._texts(seen.landing, tuple(called))).items()}
+        texts = await self.desk.outfit.contents(seen.landing, called)
         names = {path: called[path] & names_in(text) for path, text in texts.items()}
-        forms = [{path: hollowed(text, names[path], path, form) for path, text in texts.items()} for form in _FORMS]
-        made = ({path: text for path, text in each.items() if text is not None} for each in forms)
-        phases = tuple(Phase(texts=each, names=names) for each in made if each)
+        broken = BrokenChange(texts=texts, names=names)
+        phases = tuple(phase for phase in map(broken.phase, _FORMS) if phase.texts)
         if not phases:
             return frozenset()
         others, beside = await self.beside(spec, tests)
@@ -269,8 +269,8 @@ async def called_functions(
     for path, line in trial.ran.calls:
         if path.endswith(".py") and runs.desk.steering.layout.is_judged(path):
             lines[path].add(line)
-    texts = await runs.desk.outfit.source.texts(tree, tuple(lines), limit=_LARGEST)
-    return {path: names_at(_encode(text), frozenset(lines[path])) for path, text in texts.items()}
+    texts = await runs.desk.outfit.contents(tree, lines)
+    return {path: names_at(text, frozenset(lines[path])) for path, text in texts.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +311,3 @@ def _with_weakened(rows: Iterable[AlteredTest], weakened: Iterable[set[str]]) ->
 def _stem(path: str) -> str:
     pure = PurePosixPath(path)
     return pure.parent.name if pure.name == "__init__.py" else pure.stem
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -179,7 +179,7 @@ class Bench:
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
-    async def run(self, spec: CheckSettings, *, pace: Pace = WHOLE) -> Ran:
+    async def run(self, spec: CheckSettings, pace: Pace = WHOLE) -> Ran:
         return await until_unchanged(lambda: self._run(spec, pace=pace))
 
     async def _run(self, spec: CheckSettings, *, pace: Pace) -> Ran:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from loopwright.adapters.checks.canary.answers import count_tests
 from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import file_of, place_of, surroundings
-from loopwright.adapters.checks.judgement import Ran, ended_how, failures
-from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.judgement import Ran, ended_how
 from loopwright.adapters.checks.single_test import choose_files
-from loopwright.adapters.checks.witnesses import count_tests, reason_of
+from loopwright.adapters.checks.trial_runs import TrialRuns, failed_tests
+from loopwright.adapters.checks.witnesses import reason_of
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
@@ -36,7 +37,7 @@ async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksRep
     faults: list[Finding] = []
     seen: set[str] = set()
     for spec in (each for each in specs if each.name in counting or not counting):
-        bench = desk.bench((*predecessors(spec, specs), spec), tree, run.commit)
+        bench = TrialRuns(desk=desk, specs=specs).bench(spec, tree)
         ran = await bench.run(replace(spec, run=choose_files(spec.run, _collected(hidden)) or spec.run))
         if not ran.finished:
             faults.append(engine_finding("not-finished", f"check {spec.name!r}: {ended_how(spec, ran)}"))
@@ -57,7 +58,7 @@ def _collected(hidden: HiddenTests) -> tuple[str, ...]:
 
 def _outcomes(spec: CheckSettings, ran: Ran, hidden: HiddenTests) -> Iterator[tuple[str, str, Finding | None]]:
     """Return each acceptance test with its file and its failure, if it failed. A module that does not load is one."""
-    found = {each.rule: each for each in failures(spec, ran) if each.category == "tests"}
+    found = failed_tests(spec, ran)
     for test in dict.fromkeys((*(test for test, _ in ran.ids), *found)):
         if file := find_file(test, hidden.files):
             yield test, file, found.get(test)

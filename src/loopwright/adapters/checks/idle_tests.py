@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.adapters.checks.altered_tests import called_functions
+from loopwright.adapters.checks.canary.plan import BrokenChange
 from loopwright.adapters.checks.trial_runs import TrialRuns
-from loopwright.adapters.checks.witnesses import WRONG_VALUES, BrokenChange
+from loopwright.adapters.checks.witnesses import WRONG_VALUES
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Finding
+from loopwright.kernel.wording import join_names
 
-_LARGEST, _NAMED = 512 * 1024, 5
+_NAMED = 5
 
 
 async def find_idle_tests(runs: TrialRuns, tests: Mapping[str, frozenset[str]]) -> tuple[Finding, ...]:
     """`tests` are those that came with the candidate, by check. What a runner does not record is not tried."""
     idle = [test for spec in runs.specs for test in sorted(await _idle(runs, spec, tests.get(spec.name, frozenset())))]
-    more = f" and {len(idle) - _NAMED} more" if len(idle) > _NAMED else ""
-    told = f"These new tests pass whatever the product code that they call returns: {', '.join(idle[:_NAMED])}{more}"
+    told = f"These new tests pass whatever the product code that they call returns: {join_names(idle, _NAMED)}"
     return (engine_finding("idle-tests", f"{told}. Let each of them notice it."),) if idle else ()
 
 
@@ -27,9 +28,7 @@ async def _idle(runs: TrialRuns, spec: CheckSettings, tests: frozenset[str]) -> 
     called = await called_functions(runs, spec, landing, tests) if tests else None
     if called is None:
         return frozenset()
-    found = await runs.desk.outfit.source.texts(landing, tuple(called), limit=_LARGEST)
-    texts = {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
-    broken = BrokenChange(texts=texts, names=called)
+    broken = BrokenChange(texts=await runs.desk.outfit.contents(landing, called), names=called)
     # Whoever only calls a function notices that it raises.
     phases = tuple(phase for phase in map(broken.phase, WRONG_VALUES) if phase.texts)
     trial = await runs.start(spec, landing, tests, phases)

@@ -17,7 +17,7 @@ from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.judges import is_source, is_text
-from loopwright.kernel.model import Commit, LoopId
+from loopwright.kernel.model import Commit, LoopId, Tree
 from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import Compared
 from loopwright.ports.clock import Clock
@@ -51,13 +51,18 @@ class Outfit:
         held = await book.find(receipt)
         return (read_back(await self.store.fetch(held.ids)) or ()) if held and held.ids else ()
 
+    async def contents(self, tree: Commit | Tree, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return these files as they would be parsed, without those that are not there or too large."""
+        found = await self.source.texts(tree, tuple(paths), limit=_LARGEST)
+        return {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
+
     async def compare(self, classed: tuple[Classed, ...], before: Commit, after: Commit) -> Compared:
         paths = tuple(each.change.path for each in classed)
-        old, new = [await self.source.texts(each, paths, limit=_LARGEST) for each in (before, after)]
+        old, new = [await self.contents(each, paths) for each in (before, after)]
 
         def is_same(path: str) -> bool:
             there = path in old and path in new and language(path) == "python"
-            return there and same_code(_bytes(old[path]), _bytes(new[path]))
+            return there and same_code(old[path], new[path])
 
         def of(*kinds: FileClass) -> tuple[str, ...]:
             return tuple(each.change.path for each in classed if each.kind in kinds)
@@ -89,7 +94,3 @@ class Outfit:
             tests = await self.ids(key, ReceiptBook(self.store, NOBODY))
             found |= {file_of(test) for test, _ in tests}
         return frozenset(found - {""})
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

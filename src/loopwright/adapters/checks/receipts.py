@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from loopwright.adapters.checks.ids import Outcomes, without
 from loopwright.adapters.checks.judgement import Rewriting, Standard, fell_short
@@ -14,6 +15,8 @@ from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
 from loopwright.ports.hashes import receipt_name
 from loopwright.ports.store import Store
+
+T = TypeVar("T")
 
 MOST_MARKS = 2000
 _MEASURE = "by id"  # a receipt that was measured in another way answers another question
@@ -66,14 +69,16 @@ def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: s
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
 
-def read_receipt(text: str | None) -> Receipt | None:
-    """The receipt, or None: what cannot be read is run again, never believed."""
-    if text is None:
-        return None
+def read_as(kind: type[T], text: str | None) -> T | None:
+    """Return what was kept, or None: what cannot be read is found again, never believed."""
     try:
-        return decode(Receipt, text)
+        return None if text is None else decode(kind, text)
     except DecodeError:
         return None
+
+
+def read_receipt(text: str | None) -> Receipt | None:
+    return read_as(Receipt, text)
 
 
 class ReceiptBook:
@@ -99,6 +104,14 @@ class ReceiptBook:
 
     async def keep(self, receipt: Receipt) -> None:
         await self.keep_text(receipt.key, encode(receipt))
+
+    async def find_once(self, kind: type[T], key: str, find: Callable[[], Awaitable[T]]) -> T:
+        """Return what was found under this key before, or what is found now."""
+        found = read_as(kind, await self.text(key))
+        if found is None:
+            found = await find()
+            await self.keep_text(key, encode(found))
+        return found
 
     async def text(self, key: str) -> str | None:
         """What stands under the key, if this run wrote it or the log names it."""

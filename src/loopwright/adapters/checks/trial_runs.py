@@ -61,16 +61,16 @@ class TrialRuns:
         chosen = choose_tests(spec.run, functions)
         words = () if chosen else tuple(sorted({name_in_file(each).rpartition(".")[2] for each in functions}))
         only = words if all(map(_PLAIN_WORD.fullmatch, words)) else ()
-        return await self._bench(spec, tree).run(
+        return await self.bench(spec, tree).run(
             replace(spec, run=chosen or spec.run), pace=Pace(only=only, phases=phases)
         )
 
-    def _bench(self, spec: CheckSettings, tree: Tree) -> Bench:
+    def bench(self, spec: CheckSettings, tree: Tree) -> Bench:
         return self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
 
     async def fails(self, spec: CheckSettings, tree: Tree) -> bool:
         """Run the whole check, and believe its exit code alone."""
-        ran = await self._bench(spec, tree).run(spec)
+        ran = await self.bench(spec, tree).run(spec)
         return not (ran.finished and ran.exit_code == 0)
 
     async def with_texts(self, tree: Tree, texts: Mapping[str, bytes]) -> Tree:
@@ -119,7 +119,7 @@ class Trial:
 
 def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> ChosenTests:
     """Read the outcomes of these tests off a run."""
-    found = {each.rule: each for each in failures(spec, ran) if each.category == "tests"}
+    found = failed_tests(spec, ran)
     places = {place_of(test): finding for test, finding in found.items()}
     passed = frozenset(test for test, how in ran.ids if how == "passed" and test in wanted) - found.keys()
     failed = {test: found[test] for test in wanted if test in found}
@@ -128,6 +128,10 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
         if around:
             failed[test] = places[max(around, key=len)]
     return ChosenTests(passed=passed, failed=failed)
+
+
+def failed_tests(spec: CheckSettings, ran: Ran) -> dict[str, Finding]:
+    return {each.rule: each for each in failures(spec, ran) if each.category == "tests"}
 
 
 def _is_around(place: str, test: str) -> bool:

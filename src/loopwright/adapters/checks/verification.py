@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
+from loopwright.adapters.checks.canary.answers import count_tests
+from loopwright.adapters.checks.canary.look import look_at
 from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_allowed_tests, without_tests
 from loopwright.adapters.checks.demands import demanded, demanded_at_start
 from loopwright.adapters.checks.desk import Desk
@@ -15,7 +18,6 @@ from loopwright.adapters.checks.idle_tests import find_idle_tests
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
-from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.receipts import receipt_key
@@ -28,19 +30,21 @@ from loopwright.adapters.checks.witnesses import (
     WitnessCandidates,
     WitnessSearch,
     candidates_of,
-    count_tests,
 )
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
-from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
+from loopwright.kernel.wording import join_names
+
+T = TypeVar("T")
 
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
+_NOT_RUN = "tests that landed before are no longer run, or skipped now"
 _ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
 _ASSERT_NOTHING = (
     "The new tests run the change and pass whatever it returns: they assert nothing. Write a test that looks at what"
@@ -195,7 +199,7 @@ class Verification:
         now = alone or await desk.results(apart, seen.landing, ran.drops)
         then = await desk.results(apart, seen.before, ran.drops)
         missed = await desk.outfit.not_run([each.receipt for each in then], [each.receipt for each in now], desk.book)
-        return (), (engine_finding("landed-tests-gone", _not_run(missed)),) if missed else ()
+        return (), (engine_finding("landed-tests-gone", f"{_NOT_RUN}: {join_names(missed, _NAMED)}"),) if missed else ()
 
     async def _alterations(self, ran: Runs) -> Alterations:
         """Compare the tests that differ with those of the base; a person's word covers the files that it names."""
@@ -317,22 +321,24 @@ class Verification:
         if _is_green(whole) or not self.desk.run.trust.in_force:
             return ()
         held = self.desk.seen.held
-        paths = _some(tuple(each.change.path for each in held))
-        failing = _some(_failing(whole)) or _some(_red(whole))
+        paths = join_names([each.change.path for each in held], _NAMED)
+        failing = join_names(_failing(whole) or _red(whole), _NAMED)
         told = (
             f"Your own tests fail with your change: {failing}, with {paths} as you left it; fix the code or the tests"
         )
         return (engine_finding("own-tests-fail", told, file=held[0].change.path),)
 
     async def _canary(self, ran: Runs, shown: Shown) -> Canary | None:
-        seen = self.desk.seen
+        seen, run = self.desk.seen, self.desk.run
         if seen.landing == seen.base:
             return None  # nothing lands that could be broken
-        if self.desk.run.trust.tests_to_come and not any(result.tests for result in ran.judging):
+        if run.trust.tests_to_come and not any(result.tests for result in ran.judging):
             return None  # the base has no test that could notice it, and others are still to be written
         # Against the base of trust more functions are touched than since the work began.
         exercised = shown.exercised if seen.start == seen.base else ()
-        return await look_at(self.desk, self.specs, ran.judging, ran.landing, exercised)
+        since = (run.after.commit,) if run.after.noticed else ()
+        asked = " ".join(("canary", seen.base, "reads" if run.trust.tests_to_come else "", *since, "by", *exercised))
+        return await self._found_once(Canary, asked, partial(look_at, self._runs, ran.judging, ran.landing, exercised))
 
     async def _evidence(self, ran: Runs, altered: Alterations, canary: Canary | None, shown: Shown) -> Evidence | None:
         """Say how much the checks show of the change. Where its tests are still to be written, nobody asks.
@@ -367,29 +373,24 @@ class Verification:
             return replace(found, witnesses=(*found.witnesses, *shown))
 
         commands = tuple(CheckSettings(name=each.name, run=each.argv) for each in demands)
-        return await self._found_once("witnesses", commands, find)
+        return await self._found_once(Shown, "witnesses", find, commands)
 
     async def _assert_nothing(self, ran: Runs, altered: Alterations) -> bool:
         async def find() -> Shown:
             candidates = await self._candidates(ran, altered.altered)
             return Shown(asserts_nothing=await WitnessSearch(runs=self._runs).assert_nothing(candidates))
 
-        return (await self._found_once("assertions", (), find)).asserts_nothing
+        return (await self._found_once(Shown, "assertions", find)).asserts_nothing
 
     async def _found_once(
-        self, what: str, also: tuple[CheckSettings, ...], find: Callable[[], Awaitable[Shown]]
-    ) -> Shown:
+        self, kind: type[T], what: str, find: Callable[[], Awaitable[T]], also: tuple[CheckSettings, ...] = ()
+    ) -> T:
         """Found once for the same trees and commands: what was seen then is seen again."""
         desk, seen = self.desk, self.desk.seen
         marks = " ".join([await desk.outfit.digests.of(spec) for spec in self.specs])
         words = tuple(word for spec in (*self.specs, *also) for word in (spec.name, *spec.run))
         key = receipt_key(seen.landing, f"{what} {seen.start} {seen.judging}", words, marks)
-        if (held := await desk.book.text(key)) is not None:
-            with contextlib.suppress(DecodeError):  # it is only looked for again
-                return decode(Shown, held)
-        found = await find()
-        await desk.book.keep_text(key, encode(found))
-        return found
+        return await desk.book.find_once(kind, key, find)
 
     async def _candidates(self, ran: Runs, altered: frozenset[str]) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
@@ -468,18 +469,8 @@ def _red(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     return tuple(result.name for result in results if not result.passed)
 
 
-def _some(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(test for result in results for test in result.gone))
-
-
-def _not_run(tests: tuple[str, ...]) -> str:
-    named = ", ".join(tests[:_NAMED]) + (f" and {len(tests) - _NAMED} more" if tests[_NAMED:] else "")
-    return f"tests that landed before are no longer run, or skipped now: {named}"
 
 
 def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:

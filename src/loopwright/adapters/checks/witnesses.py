@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.adapters.checks.canary.breaking import language, unparsable
-from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, same_code, touched
+from loopwright.adapters.checks.canary.hollow import StubForm
+from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.demands import fail_on
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
@@ -23,7 +23,6 @@ from loopwright.kernel.model import CheckResult, Demand, Finding, Tree
 from loopwright.kernel.trust import FileClass
 
 _MOST_TRIED = 50  # tests of one check
-_LARGEST = 512 * 1024
 _MISSING_NAME = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
@@ -181,46 +180,10 @@ class WitnessSearch:
         return red if red == wanted else red | (wanted - red - (await trial.run_apart(phase, wanted - red)).passed)
 
     async def _broken(self) -> BrokenChange:
-        seen, source = self.runs.desk.seen, self.runs.desk.outfit.source
-        paths = tuple(
-            each.change.path for each in seen.made if each.kind is FileClass.PRODUCT and each.change.how != "removed"
-        )
-        before, after = [await source.texts(tree, paths, limit=_LARGEST) for tree in (seen.start, seen.landing)]
-        return broken_change(*({path: _encode(text) for path, text in each.items()} for each in (before, after)))
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenChange:
-    """What of a change can be broken: functions by file, and whole files where no function was touched."""
-
-    texts: Mapping[str, bytes]
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    files: Mapping[str, bytes] = field(default_factory=dict)
-
-    def functions(self, form: StubForm) -> dict[str, bytes]:
-        made = {path: hollowed(self.texts[path], names, path, form) for path, names in self.names.items()}
-        return {path: text for path, text in made.items() if text is not None}
-
-    def phase(self, form: StubForm) -> Phase:
-        return Phase(texts=self.functions(form), names=self.names)
-
-
-def broken_change(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> BrokenChange:
-    """`before` and `after` are the texts of changed product files; a file that is new is only in `after`."""
-    functions: dict[str, frozenset[str]] = {}
-    files: list[str] = []
-    for path, text in after.items():
-        if language(path) != "python":
-            files += [path] if before.get(path) != text else []
-        elif names := touched(before.get(path, b""), text):
-            functions[path] = frozenset(names)
-        elif path not in before or not same_code(before[path], text):
-            files.append(path)
-    return BrokenChange(texts=after, names=functions, files=unparsable(tuple(files)))
+        seen, outfit = self.runs.desk.seen, self.runs.desk.outfit
+        product = [each.change for each in seen.made if each.kind is FileClass.PRODUCT]
+        paths = tuple(change.path for change in product if change.how != "removed")
+        return broken_change(await outfit.contents(seen.start, paths), await outfit.contents(seen.landing, paths))
 
 
 def reason_of(*failures: Finding) -> _Reason:
@@ -237,8 +200,3 @@ def candidates_of(
     return WitnessCandidates(
         red=red & passed, written=frozenset(test for test in passed if test not in before or test in altered) - red
     )
-
-
-def count_tests(results: Iterable[CheckResult]) -> frozenset[str]:
-    """Return the names of the checks that counted tests."""
-    return frozenset(result.name for result in results if result.tests)

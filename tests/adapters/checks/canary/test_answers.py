@@ -3,21 +3,36 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, tried
-from loopwright.adapters.checks.canary.look import Noticed
+from loopwright.adapters.checks.canary.answers import answering, count_tests, is_red, run_until_red
+from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import Report
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.model import CheckResult, Finding, Severity
 
-GREEN = Before(
-    frozenset({"tests/test_a.py::T::test_x", "tests.test_b.T.test_y", "suite renders"}), frozenset({"was red"})
+BEFORE: Outcomes = (
+    ("tests/test_a.py::T::test_x", "passed"),
+    ("tests.test_b.T.test_y", "passed"),
+    ("suite renders", "passed"),
+    ("was red", "failed"),
 )
 
 
 def check(name: str, *run: str, trusted: bool = False) -> CheckSettings:
     return CheckSettings(name=name, run=run, report="junit", trust="exit-code" if trusted else "")
+
+
+def ran(*failing: str, exit_code: int = 1, tests: int = 1, runner: str = "pytest", issue: str = "failed") -> Ran:
+    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue=issue) for each in failing]
+    return Ran(how="exited", exit_code=exit_code, report=Report(tests=tests, failures=tuple(found)), runner=runner)
+
+
+def test_checks_that_counted_tests_are_known_by_name() -> None:
+    results = tuple(
+        CheckResult(name=name, passed=True, tests=tests) for name, tests in (("a", 2), ("b", 0), ("c", None))
+    )
+    assert count_tests(results) == {"a"}
 
 
 def test_only_checks_that_counted_tests_answer() -> None:
@@ -45,37 +60,31 @@ def test_where_none_counts_those_answer_that_a_person_trusts_and_that_run_someth
     ],
 )
 def test_a_test_that_was_green_or_the_module_it_is_in(failing: str) -> None:
-    assert is_red((failing,), 1, GREEN, ended_well=False)
+    assert is_red(check("test", "pytest"), ran(failing), BEFORE)
 
 
 @pytest.mark.parametrize(
     "failing", ["src.pkg.a", "tests/test_a.py::T::test_new", "unittest.loader._FailedTest.test_c", "was red"]
 )
 def test_what_was_not_green_before_is_no_red(failing: str) -> None:
-    assert not is_red((failing,), 1, GREEN, ended_well=False)
+    assert not is_red(check("test", "pytest"), ran(failing), BEFORE)
 
 
 def test_a_runner_with_other_names_for_files_that_do_not_load() -> None:
-    assert is_red(("suite failed to run",), 3, GREEN, ended_well=False, by_module=False)
-    assert is_red((), 0, GREEN, ended_well=False, by_module=False)  # nothing could be built
-    assert not is_red(("was red",), 3, GREEN, ended_well=False, by_module=False)
-    assert not is_red((), 3, GREEN, ended_well=False, by_module=False)  # the linter behind the tests
+    jest = check("test", "jest")
+    assert is_red(jest, ran("suite failed to run", tests=3, runner="jest"), BEFORE)
+    assert is_red(jest, ran(tests=0, runner="jest"), BEFORE)  # nothing could be built
+    assert not is_red(jest, ran("was red", tests=3, runner="jest"), BEFORE)
+    assert not is_red(jest, ran(tests=3, runner="jest"), BEFORE)  # the linter behind the tests
 
 
 def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
-    pytest_ = check("test", "pytest")
-    for ran, red in (
+    for each, red in (
         (Ran(how="exited", exit_code=4), True),
         (Ran(how="wall", exit_code=None), True),
         (Ran(how="exited", exit_code=0), False),
     ):
-        assert answered(pytest_, ran, GREEN).red is red
-
-
-def ran(*failing: str, exit_code: int, runner: str = "pytest", issue: str = "failed") -> Ran:
-    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue=issue) for each in failing]
-    report = Report(tests=1, failures=tuple(found))
-    return Ran(how="exited", exit_code=exit_code, report=report, seconds=2.0, runner=runner)
+        assert is_red(check("test", "pytest"), each, BEFORE) is red
 
 
 NO_TEST = ran("src.pkg.a", exit_code=2)
@@ -83,87 +92,60 @@ MORE = ran("src.pkg.a", "tests.test_a", exit_code=2)
 
 
 @pytest.mark.parametrize(
-    ("runs", "said"),
+    ("runs", "red"),
     [
-        ({"first": ran("tests.test_a", exit_code=1)}, Noticed(red=True, seconds=2.0)),
-        ({"first": ran(exit_code=0)}, Noticed(red=False, seconds=2.0)),
-        ({"first": NO_TEST, "twentieth": MORE}, Noticed(red=True, seconds=4.0)),
-        ({"first": NO_TEST, "twentieth": NO_TEST, "never": MORE}, Noticed(red=True, seconds=6.0)),
-        ({"first": replace(NO_TEST, runner="unittest"), "never": MORE}, Noticed(red=True, seconds=4.0)),
-        (
-            {"first": ran("was red", exit_code=2, runner="")},
-            Noticed(red=False, seconds=2.0, uncounted=1),
-        ),  # nobody could ask it to stop
+        ([ran("tests.test_a")], True),
+        ([ran(exit_code=0)], False),
+        ([NO_TEST, MORE], True),
+        ([NO_TEST, NO_TEST], False),
+        ([ran("was red", exit_code=2, runner="")], False),  # nobody could ask it to stop
     ],
 )
-def test_what_fails_first_and_was_no_test_hides_no_red(runs: dict[str, Ran], said: Noticed) -> None:
-    asked: list[str] = []
+def test_what_fails_first_and_was_no_test_hides_no_red(runs: list[Ran], *, red: bool) -> None:
+    paces: list[bool] = []
 
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-        asked.append(pace.stop)
-        return runs[pace.stop]
+    async def run(spec: CheckSettings, pace: Pace) -> Ran:
+        paces.append(pace.stops_early)
+        return runs[len(paces) - 1]
 
-    assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0)) == said
-    assert asked == list(runs)
+    spec = check("test", "./test")
+    last = asyncio.run(run_until_red(spec, run, BEFORE, seconds=1.0))
+    assert (last, is_red(spec, last, BEFORE)) == (runs[-1], red)
+    assert paces == [True, False][: len(runs)]
 
 
 def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
     waited: list[float] = []
 
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+    async def run(spec: CheckSettings, pace: Pace) -> Ran:
         waited.append(spec.timeout)
         return Ran(how="wall", exit_code=None)
 
     for seconds in (1.0, 100.0, 1000.0):
-        assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=seconds)).red
+        asyncio.run(run_until_red(check("test", "./test"), run, BEFORE, seconds=seconds))
     assert waited == [60, 300, 600]
 
 
 @pytest.mark.parametrize(
-    ("part", "asked"),
+    ("part", "count"),
     [
-        (replace(ran("tests.test_a", exit_code=1), tail="BaseException: broken on purpose: a.py: f"), 1),
-        (ran("tests.test_a", exit_code=1, issue="BaseException: broken on purpose: a.py: f"), 1),
+        (replace(ran("tests.test_a"), tail="BaseException: broken on purpose: a.py: f"), 1),
+        (ran("tests.test_a", issue="BaseException: broken on purpose: a.py: f"), 1),
         (Ran(how="exited", exit_code=4, tail="SyntaxError: )]} broken on purpose", runner="pytest"), 1),
         (Ran(how="wall", exit_code=None, runner="pytest"), 1),
-        (ran("tests.test_a", exit_code=1), 2),  # it may fail for want of the other tests
+        (ran("tests.test_a"), 2),  # it may fail for want of the other tests
         (Ran(how="exited", exit_code=4, tail="usage", runner="pytest"), 2),
         (Ran(how="exited", exit_code=5, report=Report(tests=0), runner="pytest"), 2),
     ],
 )
-def test_a_part_that_is_red_is_enough_where_it_tells_of_what_was_broken(part: Ran, asked: int) -> None:
+def test_a_part_that_is_red_is_enough_where_it_tells_of_what_was_broken(part: Ran, count: int) -> None:
     commands: list[tuple[str, ...]] = []
 
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+    async def run(spec: CheckSettings, pace: Pace) -> Ran:
         commands.append(spec.run)
-        return part if "tests/test_a.py" in spec.run else ran("tests.test_a", exit_code=1)
+        return part if "tests/test_a.py" in spec.run else ran("tests.test_a")
 
-    likely = "tests/test_a.py"
-    said = asyncio.run(tried(check("test", "pytest", "-q", "tests"), start, GREEN, seconds=1.0, likely=likely))
-    assert said.red
-    assert commands == [("pytest", "tests/test_a.py", "-q"), ("pytest", "-q", "tests")][:asked]
-
-
-def test_broken_files_without_tests_are_not_looked_through_for_any() -> None:
-    """Where doctests are asked for they would be the first to fail, which tells nothing."""
-    paces: list[Pace] = []
-
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-        paces.append(pace)
-        return ran(exit_code=0, runner="pytest")
-
-    broken = ("shop/__init__.py", "shop/test_a.py")
-    asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=broken))
-    assert [pace.without for pace in paces] == [("shop/__init__.py",)]
-
-
-def test_too_many_of_them_are_not_named() -> None:
-    asked: list[Pace] = []
-
-    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
-        asked.append(pace)
-        return ran(exit_code=0, runner="pytest")
-
-    broken = tuple(f"shop/part{number}.py" for number in range(10_000))
-    asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=broken))
-    assert asked[0].without == ()
+    spec = check("test", "pytest", "-q", "tests")
+    last = asyncio.run(run_until_red(spec, run, BEFORE, seconds=1.0, likely="tests/test_a.py"))
+    assert is_red(spec, last, BEFORE)
+    assert commands == [("pytest", "tests/test_a.py", "-q"), ("pytest", "-q", "tests")][:count]

@@ -1,41 +1,32 @@
-"""Which checks may answer for a change, and what of a run on a broken tree is red."""
+"""Which checks may answer for a change, and whether a run on a broken tree is red."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import PurePosixPath
-from typing import Protocol
 
 from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
-from loopwright.adapters.checks.canary.look import Noticed
-from loopwright.adapters.checks.ids import place_of, surroundings
-from loopwright.adapters.checks.judgement import Ran, failures
-from loopwright.adapters.checks.runners.table import NO_TEST_TOOLS, NO_TESTS, STOP_LATER, Pace
+from loopwright.adapters.checks.ids import Outcomes
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.runners.table import NO_TEST_TOOLS, NO_TESTS, WHOLE, Pace
 from loopwright.adapters.checks.single_test import choose_files
+from loopwright.adapters.checks.trial_runs import failed_tests, outcomes_of
 from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import CheckResult
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
 _MOST_MENTIONED = 20  # files or functions that tests are searched for
-_MOST_NAMED = 200  # files; a command line has an end
 _BUILDS = ("build", "clippy", "vet")  # verbs of programs that also run tests
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
+_EARLY = Pace(stops_early=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """The run just made, by the ids of its tests."""
-
-    green: frozenset[str] = frozenset()
-    others: frozenset[str] = frozenset()  # failed and forgiven, or skipped
-
-
-class CheckStarter(Protocol):
-    """Runs it in a checkout of the broken tree; `pace`: how much of it."""
-
-    async def __call__(self, spec: CheckSettings, *, pace: Pace) -> Ran: ...
+def count_tests(results: Iterable[CheckResult]) -> frozenset[str]:
+    """Return the names of the checks that counted tests."""
+    return frozenset(result.name for result in results if result.tests)
 
 
 def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
@@ -54,14 +45,28 @@ def _runs_no_test(spec: CheckSettings) -> bool:
     return spec.name.lower() in NO_TESTS or not words.isdisjoint(NO_TEST_TOOLS.union(_BUILDS))
 
 
-def answered(spec: CheckSettings, ran: Ran, before: Before, *, is_part: bool = False) -> Noticed:
-    """`is_part`: only some tests ran. They may fail for want of the others, so what was broken has to be told of."""
-    failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
-    well = ran.finished and ran.exit_code == 0
-    red = is_red(failing, ran.tests, before, ended_well=well, by_module=ran.runner in _NAMES_MODULES)
-    uncounted = sum(each in before.others for each in failing)
-    red = red and (not is_part or _tells(ran))
-    return Noticed(red=red, seconds=ran.seconds, tail=ran.tail, uncounted=uncounted)
+async def run_until_red(
+    spec: CheckSettings,
+    run: Callable[[CheckSettings, Pace], Awaitable[Ran]],
+    before: Outcomes,
+    *,
+    seconds: float,
+    likely: str = "",
+) -> Ran:
+    """Run a check on a broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
+
+    The `likely` file of tests goes first, where the command can name files. Its tests may fail for want of the others,
+    so that it has to tell of what was broken. What fails first and was no test before may hide one that was.
+    """
+    patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
+    if part := choose_files(spec.run, (likely,) if likely else ()):
+        ran = await run(replace(patient, run=part), _EARLY)
+        if is_red(spec, ran, before) and _tells(ran):
+            return ran
+    ran = await run(patient, _EARLY)
+    if is_red(spec, ran, before) or ran.exit_code == 0 or not ran.runner:
+        return ran
+    return await run(patient, WHOLE)
 
 
 def _tells(ran: Ran) -> bool:
@@ -70,54 +75,18 @@ def _tells(ran: Ran) -> bool:
     return not ran.finished or any(ON_PURPOSE in text for text in said)
 
 
-def is_red(
-    failing: tuple[str, ...], tests: int | None, before: Before, *, ended_well: bool, by_module: bool = True
-) -> bool:
-    """Whether a test that passed before fails now. Where tests have no ids, how the run ended says it.
+def is_red(spec: CheckSettings, ran: Ran, before: Outcomes) -> bool:
+    """Return whether a test that passed before fails now. Where tests have no ids, how the run ended says it.
 
-    `by_module`: this runner names a module that does not load as its tests were named. One that had no tests says
-    nothing: pytest collects files of the checkout for their doctests while tests import the package from elsewhere.
+    A module that does not load fails its tests. Of a runner that names it otherwise, any new name is a red.
     """
-    if tests is None or not (before.green or before.others):
+    ended_well = ran.finished and ran.exit_code == 0
+    if ran.tests is None or not before:
         return not ended_well
-    if any(each in before.green for each in failing):
+    if outcomes_of(spec, ran, frozenset(test for test, how in before if how == "passed")).failed:
         return True
-    if by_module:
-        return bool(failing) and not surroundings(before.green).isdisjoint(map(place_of, failing))
-    return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
-
-
-async def tried(
-    spec: CheckSettings,
-    start: CheckStarter,
-    before: Before,
-    *,
-    seconds: float,
-    broken: tuple[str, ...] = (),
-    likely: str = "",
-) -> Noticed:
-    """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
-
-    The `likely` file of tests goes first, where the command can name files. What fails first and was no test before
-    may hide a red: then it is run on for some failures more, and to its end.
-    """
-    patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
-    spent, part = 0.0, choose_files(spec.run, (likely,) if likely else ())
-    if part:
-        ran = await start(replace(patient, run=part), pace=Pace(stop="first"))
-        said = answered(spec, ran, before, is_part=True)
-        if said.red:
-            return said
-        spent = said.seconds
-    paces = [Pace(stop="first", without=_testless(broken, before.green | before.others))]
-    while True:
-        pace = paces.pop(0)
-        ran = await start(patient, pace=pace)
-        said = answered(spec, ran, before)
-        spent += said.seconds
-        paces = _further(ran) if pace.stop == "first" else paces
-        if said.red or not paces:
-            return replace(said, seconds=spent)
+    is_new = not failed_tests(spec, ran).keys() <= {test for test, _ in before}
+    return ran.runner not in _NAMES_MODULES and (is_new or (ran.tests == 0 and not ended_well))
 
 
 def find_likely(names: tuple[str, ...], texts: Mapping[str, str]) -> str:
@@ -142,18 +111,3 @@ def _words_for(name: str) -> list[str]:
     pure = PurePosixPath(path)
     parts = [*(pure.parent.name, pure.stem), *function.split(".")]
     return [each for each in reversed(parts) if each and not each.startswith("__")]
-
-
-def _further(ran: Ran) -> list[Pace]:
-    """After a run that stopped at its first failure, which was no test."""
-    if ran.exit_code == 0 or not ran.runner:
-        return []
-    later = [Pace(stop="twentieth")] if ran.runner in STOP_LATER else []
-    return [*later, Pace()]
-
-
-def _testless(broken: tuple[str, ...], tests: frozenset[str]) -> tuple[str, ...]:
-    """Those of which no test bears the name: a runner that looks for doctests in them would stop at the first."""
-    if len(broken) > _MOST_NAMED:
-        return ()
-    return tuple(path for path in broken if not any(PurePosixPath(path).stem in test for test in tests))

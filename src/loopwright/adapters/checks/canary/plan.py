@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.breaking import language, unparsable
-from loopwright.adapters.checks.canary.hollow import hollowed, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, names_in, same_code, touched
+from loopwright.adapters.checks.runners.table import Phase
 from loopwright.kernel.trust import Classed, FileClass
 
 _MOST_WITNESSES = 500  # files; one would do, more of them leave no doubt
 
-_Names = Mapping[str, tuple[str, ...]]  # of functions, by path
-_Gone = Mapping[str, frozenset[str]]  # functions that a file had on the base, and has no more
+Texts = Mapping[str, bytes]
+_Names = Mapping[str, Collection[str]]  # of functions, by path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenChange:
+    """What of a change can be broken: functions by file, and whole files where no function was touched."""
+
+    texts: Texts
+    names: _Names = field(default_factory=dict)
+    files: Texts = field(default_factory=dict)
+
+    def functions(self, form: StubForm) -> dict[str, bytes]:
+        found = {path: names for path, names in self.names.items() if path in self.texts}
+        made = {path: hollowed(self.texts[path], frozenset(names), path, form) for path, names in found.items()}
+        return {path: text for path, text in made.items() if text is not None}
+
+    def phase(self, form: StubForm) -> Phase:
+        return Phase(texts=self.functions(form), names=self.names)
+
+
+def broken_change(before: Texts, after: Texts) -> BrokenChange:
+    """`before` and `after` are the texts of changed product files; a file that is new is only in `after`."""
+    functions: dict[str, tuple[str, ...]] = {}
+    files: list[str] = []
+    for path, text in after.items():
+        if language(path) != "python":
+            files += [path] if before.get(path) != text else []
+        elif names := touched(before.get(path, b""), text):
+            functions[path] = names
+        elif path not in before or not same_code(before[path], text):
+            files.append(path)
+    return BrokenChange(texts=after, names=functions, files=unparsable(tuple(files)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edits:
     """Files that are replaced in one try, and what of them is broken in words: `src/a.py: Table.search`."""
 
-    texts: Mapping[str, bytes] = field(default_factory=dict)
+    texts: Texts = field(default_factory=dict)
     names: tuple[str, ...] = ()
 
 
@@ -35,47 +67,35 @@ class CanaryPlan:
     files: Edits  # changed code that is still there
     witness: Edits  # the same, and old files of the same package
     everything: Edits  # and all code of the project
-    packages: tuple[str, ...] = ()  # names that the changed files are imported by
-    python: tuple[str, ...] = ()  # changed code of it that is still there
-
-    @property
-    def is_only_data(self) -> bool:
-        return not self.witness.texts
 
 
 def planned(
     changes: tuple[Classed, ...],
     *,
-    base: Mapping[str, bytes],
-    judging: Mapping[str, bytes],
-    landing: Mapping[str, bytes],
+    base: Texts,
+    judging: Texts,
+    landing: Texts,
     product: tuple[str, ...],
-    before: Mapping[str, bytes] | None = None,
+    before: Texts | None = None,
 ) -> CanaryPlan:
     """The texts are those of changed files in the trees; `product` is all that the judging one has of it. What is as it
     was `before`, where that is not the base, is not asked about."""
-    start = base if before is None else before
     asked = (path for path in to_break(changes) if before is None or before.get(path) != judging.get(path))
     changed = tuple(path for path in asked if language(path))
-    there = tuple(path for path in changed if path in judging)
-    found = {path: touched(start.get(path, b""), judging[path]) for path in there if language(path) == "python"}
-    broken = tuple(path for path in there if found.get(path) or not _is_as_before(path, start, judging))
-    names = {path: found[path] for path in broken if path in found}
-    gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in _python(base)}
+    there = {path: judging[path] for path in changed if path in judging}
+    broken = broken_change(base if before is None else before, there)
     spared = frozenset(each.change.path for each in changes if each.spared)
     old = tuple(path for path in product if language(path) and path not in changed and path not in spared)
-    beside = tuple(dict.fromkeys(path for each in changed for path in _beside(each, old, product)))
-    witnesses = tuple(dict.fromkeys((*there, *beside)))
+    beside = dict.fromkeys(path for each in changed for path in _beside(each, old, product))
+    kept, on_base = _names_on_both_sides(broken.names, base, judging)
     return CanaryPlan(
-        kept=_hollow(_kept(names, base, gone), judging),
-        on_base=_hollow(_on_base(names, base, gone), base),
-        functions=_hollow(names, judging),
-        landing=_hollow(names, landing),
-        files=Edits(texts=unparsable(broken), names=broken),
-        witness=Edits(texts=unparsable(witnesses), names=witnesses),
-        everything=Edits(texts=unparsable((*there, *old)), names=(*there, *old)),
-        packages=tuple(dict.fromkeys(_package(path, product) for path in changed if language(path) == "python")),
-        python=tuple(path for path in broken if language(path) == "python"),
+        kept=_stub_functions(kept, judging),
+        on_base=_stub_functions(on_base, base),
+        functions=_stub_functions(broken.names, judging),
+        landing=_stub_functions(broken.names, landing),
+        files=break_files(path for path in there if path in broken.names or path in broken.files),
+        witness=break_files((*there, *(path for path in beside if path not in there))),
+        everything=break_files((*there, *old)),
     )
 
 
@@ -84,35 +104,29 @@ def to_break(changes: tuple[Classed, ...]) -> tuple[str, ...]:
     return tuple(each.change.path for each in changes if each.kind is FileClass.PRODUCT and not each.spared)
 
 
-def _is_as_before(path: str, base: Mapping[str, bytes], judging: Mapping[str, bytes]) -> bool:
-    return language(path) == "python" and path in base and same_code(base[path], judging[path])
+def break_files(paths: Iterable[str]) -> Edits:
+    names = tuple(paths)
+    return Edits(texts=unparsable(names), names=names)
 
 
-def _hollow(names: _Names, texts: Mapping[str, bytes]) -> Edits:
-    made = {path: hollowed(texts[path], frozenset(names[path]), path) for path in names if path in texts}
-    kept = {path: text for path, text in made.items() if text is not None}
-    return Edits(texts=kept, names=tuple(f"{path}: {name}" for path in kept for name in names[path]))
+def _stub_functions(names: _Names, texts: Texts) -> Edits:
+    made = BrokenChange(texts=texts, names=names).functions("raise")
+    return Edits(texts=made, names=tuple(f"{path}: {name}" for path in made for name in names[path]))
 
 
-def _kept(names: _Names, base: Mapping[str, bytes], gone: _Gone) -> dict[str, tuple[str, ...]]:
-    """Those that the base has in the same file, or had in one that no longer has them.
+def _names_on_both_sides(names: _Names, base: Texts, judging: Texts) -> tuple[_Names, _Names]:
+    """Return those that the base has in the same file, or had in one that no longer has them; and the same there.
 
     They go first and alone: a new function may be what keeps the tests from running them, and would be noticed.
     """
+    python = tuple(path for path in base if language(path) == "python")
+    gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in python}
     moved = frozenset[str]().union(*gone.values())
     there = {path: names_in(base.get(path, b"")) | moved for path in names}
-    found = {path: tuple(name for name in names[path] if name in there[path]) for path in names}
-    return {path: those for path, those in found.items() if those}
-
-
-def _on_base(names: _Names, base: Mapping[str, bytes], gone: _Gone) -> dict[str, tuple[str, ...]]:
+    kept = {path: tuple(name for name in names[path] if name in there[path]) for path in names}
     wanted = frozenset(name for each in names.values() for name in each)
-    found = {path: names_in(base[path]) & set(names.get(path, ())) | (gone[path] & wanted) for path in gone}
-    return {path: tuple(sorted(those)) for path, those in found.items() if those}
-
-
-def _python(texts: Mapping[str, bytes]) -> tuple[str, ...]:
-    return tuple(path for path in texts if language(path) == "python")
+    found = {path: (names_in(base[path]) & set(names.get(path, ()))) | (gone[path] & wanted) for path in python}
+    return kept, {path: sorted(those) for path, those in found.items()}
 
 
 def _beside(path: str, old: tuple[str, ...], product: tuple[str, ...]) -> tuple[str, ...]:
@@ -133,9 +147,3 @@ def _upwards(path: str, product: frozenset[str]) -> Iterator[str]:
         yield str(folder)
         folder = folder.parent
     yield ""
-
-
-def _package(path: str, product: tuple[str, ...]) -> str:
-    """The name that an import of it begins with."""
-    folder = PurePosixPath(next(_upwards(path, frozenset(product))))
-    return folder.name if f"{folder}/__init__.py" in product else PurePosixPath(path).stem

@@ -52,13 +52,11 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     if found is None:
         return Asked(argv=argv)
     runner = found.runner
-    sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[pace.stop]
+    sooner = runner.early if pace.stops_early else ()
     if runner.chosen and pace.only:
         sooner = (*sooner, runner.chosen, " or ".join(pace.only))
     if pace.phases:
         sooner = (*sooner, *runner.phased)
-    if runner.ignored:
-        sooner = (*sooner, *(f"{runner.ignored}={path}" for path in pace.without))
     if found.takes_words:
         words = found.with_words((*(() if own_report else runner.words), *sooner))
         return _asked(found, argv=words, format=runner.format, carried=())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,7 +20,7 @@ class Phase:
     """One of several runs of the same tests that share a collection, see `trial_phases`."""
 
     texts: Mapping[str, bytes] = field(default_factory=dict)  # files of the tree in which functions are stubs
-    names: Mapping[str, frozenset[str]] = field(default_factory=dict)  # of these functions, by file
+    names: Mapping[str, Collection[str]] = field(default_factory=dict)  # of these functions, by file
     records: bool = False  # note which functions the tests call
     turn: int = 1  # the same once more is another phase
 
@@ -29,9 +29,8 @@ class Phase:
 class Pace:
     """How much of a run is wanted, where the runner can do with less."""
 
-    stop: Literal["first", "twentieth", "never"] = "never"  # at which failure it may stop
+    stops_early: bool = False  # at the first failure
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
-    without: tuple[str, ...] = ()  # files that have no tests: loaded as tests they would be the first to fail
     phases: tuple[Phase, ...] = ()  # in which the tests run, in the place of the run itself
 
 
@@ -46,9 +45,7 @@ class Runner:
     format: Format
     words: tuple[str, ...] = ()
     early: tuple[str, ...] = ()  # stop at the first failure
-    later: tuple[str, ...] = ()  # stop at the twentieth
     chosen: str = ""  # the option that takes an expression over the names of tests
-    ignored: str = ""  # the option that keeps a file from being looked through for tests
     phased: tuple[str, ...] = ()  # have the tests run in phases
     place: Place = "end"
     variable: str = ""
@@ -73,9 +70,7 @@ PYTEST = Runner(
     format="junit",
     words=(f"--junitxml={REPORT}",),
     early=("-x", "--tb=native"),  # the other styles parse every file of a traceback
-    later=("--maxfail=20", "--tb=native"),
     chosen="-k",
-    ignored="--ignore",
     phased=("-p", "loopwright_phases"),
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
@@ -93,7 +88,6 @@ VITEST = Runner(
     format="jest",
     words=("--run", "--reporter=default", "--reporter=json", f"--outputFile.json={REPORT}"),
     early=("--bail=1",),
-    later=("--bail=20",),
     env=(("CI", "true"),),  # or it writes snapshots that are not there yet
 )
 MOCHA = Runner(
@@ -136,7 +130,6 @@ PHPUNIT = Runner(
     words=("--log-junit", REPORT),
     early=("--stop-on-error", "--stop-on-failure"),
 )
-STOP_LATER = frozenset(runner.name for runner in (PYTEST, VITEST))  # those that have `later`
 
 # Known by the name of the program, or of the module after `-m`.
 BY_NAME: dict[str, Runner] = {
