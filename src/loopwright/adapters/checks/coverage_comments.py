@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterator
+
+from loopwright.adapters.checks.canary.hollow import parse
 
 _COMMENT = re.compile(
     r"""(?:pragma\W{0,3})?\bno\W?cov(?:er(?:age)?)?\b   # coverage.py, simplecov, and what people configure
@@ -21,7 +22,6 @@ _COMMENT = re.compile(
 )
 _CODE = re.compile(r"^(?!\s*(?://|/\*|\*|\#(?!\[)|--)).*\w")  # more than brackets, and no comment
 _SUITES = ("body", "handlers", "orelse", "finalbody", "cases")
-_UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def left_out_by_comments(path: str, text: str, new: frozenset[int], measured: frozenset[int]) -> frozenset[int]:
@@ -46,11 +46,9 @@ def _below(lines: list[str], comments: frozenset[int], measured: frozenset[int])
 def _of_python(text: str, comments: frozenset[int]) -> frozenset[int] | None:
     """The lines on which statements begin that a comment is on, or on the head of what they are in; None: no Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-        return frozenset(_within(tree.body, comments, is_out=False))
-    except _UNUSUAL:
+        tree = parse(text)
+        return None if tree is None else frozenset(_within(tree.body, comments, is_out=False))
+    except RecursionError:
         return None
 
 

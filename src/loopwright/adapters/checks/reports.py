@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -42,6 +42,17 @@ class Report:
         """The worst of all tests with this id."""
         found = {how for known, how in self.outcomes if known == test}
         return next((how for how in WORST if how in found), None)
+
+
+def join_reports(reports: Sequence[Report]) -> Report | None:
+    """Return all that several reports of one run say; None where there are none."""
+    if not reports:
+        return None
+    return Report(
+        tests=sum(each.tests or 0 for each in reports),
+        failures=tuple(failure for each in reports for failure in each.failures),
+        outcomes=tuple(outcome for each in reports for outcome in each.outcomes),
+    )
 
 
 def counted(outcomes: tuple[tuple[str, Outcome], ...]) -> int:

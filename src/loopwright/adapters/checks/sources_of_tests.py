@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.canary.hollow import behind_docstring, parse
 from loopwright.adapters.checks.ids import file_of
 
 # What a runner finds by its name, or what stands for something else without being named.
 _FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _IMPORTS = re.compile(r"^\s*(?:from|import)\b(?:[^\n(]*\([^)]*\)|[^\n]*)", re.MULTILINE)
-_UNUSUAL = (SyntaxError, ValueError, RecursionError, MemoryError)  # what no text of a candidate may raise here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +100,7 @@ def name_in_file(test: str) -> str:
 
 def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
     inherited = {name.rpartition(".")[2] for name in tests if "." in name}
-    tree = _parse(text)
+    tree = parse(text)
     if tree is None:
         return None
     try:
@@ -110,21 +109,12 @@ def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
         return None
 
 
-def _parse(text: str) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the compiler thinks of the person's escapes
-            return ast.parse(text)
-    except _UNUSUAL:
-        return None
-
-
 def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
     functions: dict[str, str] = {}
     shells: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     imports: dict[str, str] = {}
-    for node in _without_docstring(tree):
+    for node in behind_docstring(tree):
         match node:
             case ast.Import() | ast.ImportFrom():
                 imports |= _bound(node)
@@ -166,7 +156,7 @@ def _origin(alias: ast.alias) -> str:
 def _shell(node: ast.ClassDef, name: str, functions: dict[str, str], is_test: Callable[[str], bool]) -> str:
     """Collect the test functions of a class, and return what is left of it."""
     left = []
-    for each in _without_docstring(node):
+    for each in behind_docstring(node):
         if isinstance(each, _Function) and is_test(f"{name}.{each.name}"):
             functions[f"{name}.{each.name}"] = _dump(each)
         elif isinstance(each, ast.ClassDef):
@@ -180,9 +170,5 @@ def _shell(node: ast.ClassDef, name: str, functions: dict[str, str], is_test: Ca
 def _dump(node: ast.stmt) -> str:
     if not isinstance(node, _Function):
         return ast.dump(node)
-    parts = (*node.decorator_list, node.args, *_without_docstring(node))
+    parts = (*node.decorator_list, node.args, *behind_docstring(node))
     return "\n".join((type(node).__name__, *map(ast.dump, parts)))
-
-
-def _without_docstring(node: _Function | ast.ClassDef | ast.Module) -> list[ast.stmt]:
-    return node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body

@@ -27,7 +27,7 @@ from loopwright.kernel.judges import Judge, is_example, judge_by_name
 
 _STEERING = (Judge.RUNNER, Judge.MANIFEST, Judge.BUILD, Judge.PLANTED, Judge.OPENED)
 # Set by the kernel alone: who writes a file and puts it back as it was leaves another one.
-Stamps = Mapping[str, tuple[int, int]]
+Stamps = Mapping[str, "_Look"]
 _TICK = 20_000_000  # ns by which the clock of files may be late
 _ROOTS, _TEST_FOLDERS = ("", "src", "lib", "test", "tests"), frozenset(("test", "tests"))
 _MODULES = ("py", "pyi", "pyc", "so", "pyd")
@@ -68,7 +68,7 @@ def _hides_standard_module(path: str) -> bool:
 def stamped(checkout: Path, files: frozenset[str]) -> Stamps:
     """These files as they are now, and beside and above them whatever steers a runner."""
     steering = {path for folder in _above(files) for path in _steering(checkout, folder)}
-    return {path: stamp for path in files | steering if (stamp := _stamp(f"{checkout}/{path}")) is not None}
+    return _looks(checkout, files | steering)
 
 
 def touched(before: Stamps, after: Stamps) -> tuple[str, ...]:
@@ -100,16 +100,8 @@ def is_planted(checkout: Path, path: str, tested: int, is_judging: Callable[[str
         return True
     if not tested or not (would_steer(path) or is_judging(path)):
         return False
-    found = _stamp(f"{checkout}/{path}")
-    return found is not None and found[1] >= tested - _TICK
-
-
-def _stamp(file: str) -> tuple[int, int] | None:
-    try:
-        found = os.lstat(file)
-    except OSError:
-        return None
-    return (found.st_ino, found.st_ctime_ns)
+    found = _look(f"{checkout}/{path}")
+    return found is not None and found.changed >= tested - _TICK
 
 
 class _Look(NamedTuple):

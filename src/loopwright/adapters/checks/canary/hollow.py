@@ -54,10 +54,10 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 
 def same_code(before: bytes, after: bytes) -> bool:
     """Whether only comments, docstrings and layout differ. Statement by statement: mostly an early one tells."""
-    old, new = _parsed(before), _parsed(after)
+    old, new = parse(before), parse(after)
     if old is None or new is None:
         return False
-    bodies = [_behind_docstring(tree) for tree in (old, new)]
+    bodies = [behind_docstring(tree) for tree in (old, new)]
     return len(bodies[0]) == len(bodies[1]) and all(map(_does_the_same, *bodies))
 
 
@@ -83,7 +83,7 @@ def hollowed(text: bytes, names: frozenset[str], label: str, form: StubForm = "r
         return None
     if form != "raise":  # one of the forms shows that there is room for a statement
         return made if hollowed(text, names, label) is not None else None
-    return made if outer and _parsed(made) is not None else None
+    return made if outer and parse(made) is not None else None
 
 
 def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> list[str]:
@@ -91,7 +91,7 @@ def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> lis
 
     It stays all the same, so that the function is of the same kind and has the same free variables.
     """
-    line, column = _start(lines, _behind_docstring(each.node)[0])
+    line, column = _start(lines, behind_docstring(each.node)[0])
     begin, rest = lines[line][:column], lines[line][column:]
     stub = _stub(form, f"{ON_PURPOSE}: {label}: {each.name}", is_generator=_is_generator(each.node))
     between = f"\n{begin}" if not begin.strip() else "; "
@@ -118,7 +118,8 @@ def _column(line: str, column: int) -> int:
     return len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
 
 
-def _parsed(text: bytes) -> ast.Module | None:
+def parse(text: str | bytes) -> ast.Module | None:
+    """Return the parsed text; None for what is no Python, or none that could be read here."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the compiler thinks of the person's escapes is no business of ours
@@ -141,7 +142,7 @@ def _functions(text: bytes) -> tuple[_Named, ...]:
 
 
 def _all_functions(text: bytes) -> tuple[_Named, ...]:
-    tree = _parsed(text)
+    tree = parse(text)
     try:
         return tuple(_within(tree, "")) if tree else ()
     except RecursionError:
@@ -169,7 +170,7 @@ def _within(node: ast.AST, around: str) -> Iterator[_Named]:
 def _is_stub(function: _Function) -> bool:
     if any(_name(decorator) in _NEVER_RUN for decorator in function.decorator_list):
         return True
-    return all(_says_nothing(statement) for statement in _behind_docstring(function))
+    return all(_says_nothing(statement) for statement in behind_docstring(function))
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
@@ -193,13 +194,13 @@ def _name(node: ast.expr) -> str:
             return ""
 
 
-def _behind_docstring(what: _Function | ast.Module) -> list[ast.stmt]:
+def behind_docstring(what: _Function | ast.ClassDef | ast.Module) -> list[ast.stmt]:
     return what.body[1:] if ast.get_docstring(what, clean=False) is not None else what.body
 
 
 def _shape(function: _Function) -> str:
     """What it does, with inner functions as their names alone: they have shapes of their own."""
-    parts = (*_signature(function.args), *function.decorator_list, *_behind_docstring(function))
+    parts = (*_signature(function.args), *function.decorator_list, *behind_docstring(function))
     return "\n".join((type(function).__name__, *(_dumped(each) for each in parts)))
 
 

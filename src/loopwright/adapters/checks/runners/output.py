@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.ids import Outcomes, steady_id
-from loopwright.adapters.checks.reports import Report, counted, failed_test
+from loopwright.adapters.checks.reports import Report, counted, failed_test, join_reports
 from loopwright.adapters.checks.runners import listing
 from loopwright.adapters.checks.runners.listing import Listed, matches
 from loopwright.adapters.checks.runners.voices import voices
@@ -26,14 +26,7 @@ def read_output(text: str, runner: str = "", *, errors: str = "") -> Report | No
     """
     streams = (_COLOUR.sub("", stream).replace("\r\n", "\n") for stream in (text, errors))
     said = [(package, _of_one(each, runner)) for package, each in voices(*streams).items()]
-    reports = [_named_after(package, report) for package, report in said if report is not None]
-    if not reports:
-        return None
-    return Report(
-        tests=sum(report.tests or 0 for report in reports),
-        failures=tuple(failure for report in reports for failure in report.failures),
-        outcomes=tuple(outcome for report in reports for outcome in report.outcomes),
-    )
+    return join_reports([_named_after(package, report) for package, report in said if report is not None])
 
 
 def _of_one(text: str, runner: str) -> Report | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.checks.junit import read_junit
-from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
+from loopwright.adapters.checks.reports import Report, ReportRefused, join_reports, read_bounded
 from loopwright.adapters.checks.runners.asking import Asked
 from loopwright.adapters.checks.runners.formats import read_go, read_jest, read_rspec
 from loopwright.adapters.checks.runners.output import read_output
@@ -56,14 +56,7 @@ def _from_files(request: Asked, report: Path, checkout: Path) -> Report | None:
     if not request.carried or request.format == "output":
         return None
     files = sorted(report.parent.glob(f"{report.name}*"))[:_MOST_FILES]
-    reports = [_from_file(request, file, checkout) for file in files]
-    if not reports:
-        return None
-    return Report(
-        tests=sum(one.tests or 0 for one in reports),
-        failures=tuple(failure for one in reports for failure in one.failures),
-        outcomes=tuple(outcome for one in reports for outcome in one.outcomes),
-    )
+    return join_reports([_from_file(request, file, checkout) for file in files])
 
 
 def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
