@@ -88,28 +88,23 @@ def _narrowed(file: FileCoverage, new: NewLines, left_out: NewLines) -> FileCove
 def _shortfalls(
     spec: CheckSettings, seen: Coverage, files: tuple[FileCoverage, ...], fresh: tuple[FileCoverage, ...]
 ) -> tuple[Finding, ...]:
+    measured = [(COVERAGE, "lines", "line coverage", seen.percent, seen.floor, files)]
+    if seen.new_total:
+        of_new = (seen.new_percent, seen.new_code_floor, fresh)
+        measured.append((COVERAGE_OF_NEW_CODE, "new lines", "coverage of new code", *of_new))
     found = []
-    if seen.floor is not None and seen.percent < seen.floor:
-        what = Finding(
+    for rule, lines, what, percent, floor, looked_at in measured:
+        if floor is None or percent >= floor:
+            continue
+        short_of = Finding(
             severity=Severity.HIGH,
             category="tests",
-            rule=COVERAGE,
-            issue=f"check {spec.name!r}: the tests run {seen.percent:g}% of the lines, {seen.floor:g}% are asked for",
-            expected=f">= {seen.floor:g}% line coverage",
-            actual=f"{seen.percent:g}% line coverage",
+            rule=rule,
+            issue=f"check {spec.name!r}: the tests run {percent:g}% of the {lines}, {floor:g}% are asked for",
+            expected=f">= {floor:g}% {what}",
+            actual=f"{percent:g}% {what}",
         )
-        found.append(_placed(what, files))
-    if seen.new_total and seen.new_code_floor is not None and seen.new_percent < seen.new_code_floor:
-        what = Finding(
-            severity=Severity.HIGH,
-            category="tests",
-            rule=COVERAGE_OF_NEW_CODE,
-            issue=f"check {spec.name!r}: the tests run {seen.new_percent:g}% of the new lines,"
-            f" {seen.new_code_floor:g}% are asked for",
-            expected=f">= {seen.new_code_floor:g}% coverage of new code",
-            actual=f"{seen.new_percent:g}% coverage of new code",
-        )
-        found.append(_placed(what, fresh))
+        found.append(_placed(short_of, looked_at))
     return tuple(found)
 
 
@@ -182,8 +177,8 @@ class NewCode:
     def _counts(self, path: str) -> bool:
         return not serves_tests(path) and not is_protected(path, self.protected)
 
-    def terms(self, spec: CheckSettings) -> str:
-        """What decides a result besides the run. Empty for a check to which nothing of this matters."""
-        if spec.report != "coverage":
-            return ""
-        return f"floor {spec.floor}, of new code {spec.new_code_floor}, protected {' '.join(self.protected)}"
+
+def terms_of(spec: CheckSettings, protected: tuple[str, ...]) -> str:
+    """Return what decides a result besides the run. Empty for a check to which nothing of this matters."""
+    told = f"floor {spec.floor}, of new code {spec.new_code_floor}, protected {' '.join(protected)}"
+    return told if spec.report == "coverage" else ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
 from loopwright.adapters.checks.execution import until_unchanged
-from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
+from loopwright.adapters.checks.judgement import Ran, clipped, ended_how, mark
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
 from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
 from loopwright.config.settings import CheckSettings
@@ -151,7 +151,7 @@ class _Meeting:
         ran = await self._run(spec, tree)
         if ran.finished and ran.exit_code != 0:
             ran = await self._run(spec, tree)
-        return await self._kept(self._receipt(spec, ran, key, environment, ""), ran)
+        return await self._kept(await self._receipt(spec, ran, key, environment, ""), ran)
 
     async def _on(self, stand_in: StandIn, environment: str) -> CheckResult:
         """From its receipt where one stands."""
@@ -161,7 +161,7 @@ class _Meeting:
         if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
             return as_result(held)
         ran = await self._run(spec, stand_in.tree)
-        return await self._kept(self._receipt(spec, ran, key, environment, stand_in.told), ran)
+        return await self._kept(await self._receipt(spec, ran, key, environment, stand_in.told), ran)
 
     async def _kept(self, receipt: Receipt, ran: Ran) -> CheckResult:
         if ran.finished:
@@ -187,28 +187,11 @@ class _Meeting:
 
         return await until_unchanged(run)
 
-    def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:
-        run, passed = self.desk.run, ran.finished and ran.exit_code == 0
+    async def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:
+        passed = ran.finished and ran.exit_code == 0
         failures = () if passed else (self._failure(spec, ran, told),)
-        return Receipt(
-            key=key,
-            check=spec.name,
-            command=spec.run,
-            tree=self.desk.seen.landing,
-            base=run.base,
-            exit_code=ran.exit_code,
-            result="pass" if passed else "fail",
-            tests=None,
-            environment=environment,
-            output=ran.output,
-            seconds=ran.seconds,
-            at=self.desk.outfit.clock.now(),
-            loop=run.loop,
-            step=run.step,
-            failing=tuple(map(mark, failures)),
-            failures=failures,
-            wrote=Rewriting(),  # whatever it writes is gone with its checkout
-        )
+        made = await self.desk.receipt(spec, ran, tree=self.desk.seen.landing, key=key, environment=environment)
+        return replace(made, result="pass" if passed else "fail", failing=tuple(map(mark, failures)), failures=failures)
 
     def _failure(self, spec: CheckSettings, ran: Ran, told: str) -> Finding:
         """In words that whoever asked for it stands before."""

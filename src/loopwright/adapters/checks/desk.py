@@ -5,21 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from loopwright.adapters.checks.candidate import Candidate, changes_of
+from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.classes.steering_search import Steering
-from loopwright.adapters.checks.coverage_floor import NewCode
+from loopwright.adapters.checks.coverage_floor import terms_of
 from loopwright.adapters.checks.drops import Drops, Whereabouts
 from loopwright.adapters.checks.environment import CheckOutfit
 from loopwright.adapters.checks.execution import Bench, Starter
-from loopwright.adapters.checks.order import chains
+from loopwright.adapters.checks.ids import written
+from loopwright.adapters.checks.judgement import Ran, failures, mark
 from loopwright.adapters.checks.outfit import Outfit
-from loopwright.adapters.checks.receipts import ReceiptBook
-from loopwright.adapters.checks.sequence import Chain, Trees
+from loopwright.adapters.checks.receipts import MOST_MARKS, Receipt, ReceiptBook
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
-from loopwright.kernel.model import CheckResult, Commit, Tree
+from loopwright.kernel.model import Blob, CheckResult, Commit, Tree
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun
 
@@ -49,50 +49,32 @@ class Desk:
         """What a person's word lets go in any run."""
         return Drops(ids=frozenset(self.run.may_drop), files=self.run.trust.allow)
 
-    async def results(
-        self,
-        specs: tuple[CheckSettings, ...],
-        tree: Tree,
-        drops: Drops | None = None,
-        whole: tuple[CheckSettings, ...] = (),
-    ) -> tuple[CheckResult, ...]:
-        """Independent chains run side by side, each on a checkout of its own, which the next runs may have.
-
-        `whole`: `specs` run a part of these.
-        """
-        changes, drops = changes_of(self.seen.classed), drops or self.drops
-        by_name = {spec.name: spec for spec in whole}
-        async with AsyncExitStack() as stack:
-            desk = replace(self, stack=stack)
-            runs = [desk.chain(each, tree, drops, by_name).results(changes) for each in chains(specs)]
-            found = {result.name: result for results in await side_by_side(runs) for result in results}
-        return tuple(found[spec.name] for spec in specs)
-
-    def chain(
-        self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops, whole: Mapping[str, CheckSettings]
-    ) -> Chain:
-        outfit, run, seen = self.outfit, self.run, self.seen
-        base = seen.base if tree == seen.base else seen.measure
-        return Chain(
-            specs=specs,
-            run=run,
-            trees=Trees(candidate=tree, base=base),
-            candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
-            base=self.bench(specs, base, run.base, seen.paths("added")),
-            store=outfit.store,
-            book=self.book,
-            clock=outfit.clock,
-            digests=outfit.digests,
-            where=self.where,
-            drops=drops,
-            whole=whole,
-            new_code=NewCode(
-                source=outfit.source,
-                base=seen.base,
-                candidate=tree,
-                changes=changes_of(seen.classed),
-                protected=outfit.protected,
-            ),
+    async def receipt(self, spec: CheckSettings, ran: Ran, *, tree: Tree, key: str, environment: str) -> Receipt:
+        """Return a receipt of the run alone: not judged yet, so a fail."""
+        return Receipt(
+            key=key,
+            check=spec.name,
+            command=spec.run,
+            tree=tree,
+            base=self.run.base,
+            exit_code=ran.exit_code,
+            result="fail",
+            tests=ran.tests,
+            environment=environment,
+            output=ran.output,
+            seconds=ran.seconds,
+            at=self.outfit.clock.now(),
+            loop=self.run.loop,
+            step=self.run.step,
+            reported=ran.report is not None,
+            failing=tuple(mark(finding) for finding in failures(spec, ran))[:MOST_MARKS],
+            coverage=ran.coverage,
+            terms=terms_of(spec, self.outfit.protected),
+            note=ran.report.note if ran.report else "",
+            ids=await self.outfit.store.keep(written(ran.ids)) if ran.ids else Blob(""),
+            runner=ran.runner,
+            bent=ran.bent[:MOST_MARKS],
+            wrote=ran.wrote.of_at_most(MOST_MARKS),
         )
 
     def where(self, command: tuple[str, ...]) -> Whereabouts:

@@ -11,6 +11,7 @@ from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import file_of, place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, ended_how
+from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.single_test import choose_files
 from loopwright.adapters.checks.trial_runs import TrialRuns, failed_tests
 from loopwright.adapters.checks.witnesses import reason_of
@@ -32,7 +33,7 @@ async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksRep
     """Run the acceptance tests alone where nothing else was changed; findings say which do not fail as they should."""
     run, hidden = desk.run, desk.run.hidden
     tree = await desk.outfit.source.tree(run.commit)
-    counting = count_tests(await desk.results(specs, desk.seen.base))
+    counting = count_tests(await run_checks(desk, specs, desk.seen.base))
     failed: list[FailedHiddenTest] = []
     faults: list[Finding] = []
     seen: set[str] = set()

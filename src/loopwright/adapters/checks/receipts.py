@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from loopwright.adapters.checks.ids import Outcomes, without
-from loopwright.adapters.checks.judgement import Rewriting, Standard, fell_short
+from loopwright.adapters.checks.judgement import Rewriting, Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
@@ -19,7 +19,7 @@ from loopwright.ports.store import Store
 T = TypeVar("T")
 
 MOST_MARKS = 2000
-_MEASURE = "by id"  # a receipt that was measured in another way answers another question
+_MEASURE = "by id, with what was written"  # a receipt that was measured in another way answers another question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Receipt:
     runner: str = ""  # the known one that was asked to count
     collected: int = 1  # how often, to know that
     bent: tuple[str, ...] = ()  # files that judge, which the run wrote or removed
-    wrote: Rewriting | None = None  # of the files that are judged; None: nobody looked
+    wrote: Rewriting = Rewriting()  # of the files that are judged
 
 
 def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: str) -> str:
@@ -134,12 +134,8 @@ class ReceiptBook:
 
 def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
     """Whether the receipt may stand for a run: a pass while its key holds, a fail within its attempt only."""
-    if receipt.wrote is None:
-        return False  # of before anybody looked at what a run does to the files that it judges
     if receipt.result == "fail":
         return receipt.step == step and receipt.base == base
-    if receipt.forgiven and fell_short(receipt.command, receipt.exit_code):
-        return False  # of before this was not forgiven
     return receipt.base == base if receipt.forgiven or receipt.wrote.is_any else True
 
 
@@ -152,13 +148,8 @@ def is_of_nothing(receipt: Receipt, spec: CheckSettings) -> bool:
     return receipt.exit_code != 0 or (receipt.tests == 0 and (spec.report == "junit" or bool(receipt.runner)))
 
 
-def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId, *, writes: bool = False) -> bool:
-    """The base is run once and for all, but for a run that gave no report: that is tried again by each loop.
-
-    Where nobody looked at what it writes, it is run again for a candidate that `writes` something.
-    """
-    if receipt.wrote is None and writes:
-        return False
+def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId) -> bool:
+    """The base is run once and for all, but for a run that gave no report: that is tried again by each loop."""
     wants_report = spec.report != "none" or receipt.runner
     return receipt.reported or not wants_report or receipt.loop == loop
 
@@ -176,7 +167,7 @@ def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[st
         percent=percent,
         failing=frozenset(receipt.failing),
         bent=frozenset(receipt.bent),
-        wrote=receipt.wrote or Rewriting(),
+        wrote=receipt.wrote,
     )
 
 

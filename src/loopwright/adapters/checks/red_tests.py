@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.judgement import COVERED
+from loopwright.adapters.checks.sequence import run_checks
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Change, Finding
@@ -20,7 +21,7 @@ async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[
     seen, changes = desk.seen, desk.seen.red_changes
     if seen.red in (None, seen.landing) or set(changes) <= set(desk.run.approved):
         return None
-    results = await desk.results(specs, seen.red, replace(desk.drops, any=True))
+    results = await run_checks(desk, specs, seen.red, replace(desk.drops, any=True))
     runs = [await desk.outfit.ids(each.receipt, desk.book) for each in results]
     outcomes = {test: how for run in runs for test, how in run}
     # A module that could not be imported has an id of its own, which is gone once its tests run.

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 
-from loopwright.adapters.checks.coverage_floor import NewCode, covered
+from loopwright.adapters.checks.candidate import changes_of
+from loopwright.adapters.checks.coverage_floor import NewCode, covered, terms_of
+from loopwright.adapters.checks.desk import Desk, side_by_side
 from loopwright.adapters.checks.drops import Drops, Whereabouts
-from loopwright.adapters.checks.environment import Digests, EnvironmentChanged, in_one_environment
+from loopwright.adapters.checks.environment import EnvironmentChanged, in_one_environment
 from loopwright.adapters.checks.execution import Bench
-from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady, written
+from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady
 from loopwright.adapters.checks.judgement import (
     CheckJudgement,
     Ran,
     Standard,
-    failures,
     judge,
-    mark,
     missed,
     needs_base,
     suspects,
 )
-from loopwright.adapters.checks.order import touches
+from loopwright.adapters.checks.order import chains, touches
 from loopwright.adapters.checks.receipts import (
     MOST_MARKS,
     Receipt,
-    ReceiptBook,
     as_result,
     is_of_nothing,
     outcome_on_base,
@@ -37,42 +37,58 @@ from loopwright.adapters.checks.receipts import (
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import NOT_TOUCHED, NOTHING_YET, Blob, Change, CheckResult, Finding, Severity, Tree
-from loopwright.ports.checks import ChecksRun
-from loopwright.ports.clock import Clock
-from loopwright.ports.store import Store
+from loopwright.kernel.model import NOT_TOUCHED, NOTHING_YET, CheckResult, Finding, Severity, Tree
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
 _NOWHERE = Whereabouts(frozenset(), frozenset())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trees:
-    """What really lies in the checkouts."""
+async def run_checks(
+    desk: Desk,
+    specs: tuple[CheckSettings, ...],
+    tree: Tree,
+    drops: Drops | None = None,
+    whole: tuple[CheckSettings, ...] = (),
+) -> tuple[CheckResult, ...]:
+    """Independent chains run side by side, each on a checkout of its own, which the next runs may have.
 
-    candidate: Tree
-    base: Tree
+    `whole`: `specs` run a part of these.
+    """
+    async with AsyncExitStack() as stack:
+        own, run, seen = replace(desk, stack=stack), desk.run, desk.seen
+        base = seen.base if tree == seen.base else seen.measure
+        runs = [
+            Chain(
+                desk=own,
+                specs=chain,
+                tree=tree,
+                base_tree=base,
+                candidate=own.bench(chain, tree, run.commit, seen.paths("removed")),
+                base=own.bench(chain, base, run.base, seen.paths("added")),
+                drops=drops or desk.drops,
+                whole={spec.name: spec for spec in whole},
+            ).results()
+            for chain in chains(specs)
+        ]
+        found = {result.name: result for results in await side_by_side(runs) for result in results}
+    return tuple(found[spec.name] for spec in specs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
+    desk: Desk
     specs: tuple[CheckSettings, ...]  # in running order
-    run: ChecksRun
-    trees: Trees
+    tree: Tree
+    base_tree: Tree
     candidate: Bench
     base: Bench
-    store: Store
-    book: ReceiptBook
-    clock: Clock
-    digests: Digests
-    new_code: NewCode
-    where: Callable[[tuple[str, ...]], Whereabouts]  # by the command of a check
-    drops: Drops = field(default_factory=Drops)
-    whole: Mapping[str, CheckSettings] = field(default_factory=dict)  # by name, where `specs` run a part of their tests
+    drops: Drops
+    whole: Mapping[str, CheckSettings]  # by name, where `specs` run a part of their tests
 
-    async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
+    async def results(self) -> tuple[CheckResult, ...]:
         """One result per check. After a failure, what comes after it is skipped and counts as failed."""
+        changes = changes_of(self.desk.seen.classed)
         results: dict[str, CheckResult] = {}
         for spec in self.specs:
             failed = [name for name in spec.after if name in results and not results[name].passed]
@@ -88,13 +104,13 @@ class Chain:
         return await in_one_environment(spec, lambda: self._made(spec))
 
     async def _made(self, spec: CheckSettings) -> CheckResult:
-        environment = await self.digests.of(spec)
-        key = receipt_key(self.trees.candidate, spec.name, spec.run, environment + self.drops.mark)
-        held = await self.book.find(key)
+        environment = await self.desk.outfit.digests.of(spec)
+        key = receipt_key(self.tree, spec.name, spec.run, environment + self.drops.mark)
+        held = await self.desk.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
             return _told(spec, held)
         ran = await self._on_candidate(spec, environment)
-        receipt = await self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
+        receipt = await self.desk.receipt(spec, ran, tree=self.tree, key=key, environment=environment)
         base = await self._base(spec, receipt) if needs_base(spec, ran) else None
         base = await self._collected_twice(spec, ran, base)
         judged = await self._judged(spec, ran, base)
@@ -102,7 +118,7 @@ class Chain:
             judged = replace(judged, lost=lost(await self._ids(base), ran.ids, self.drops.ids))
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
-            await self.book.keep(receipt)
+            await self.desk.book.keep(receipt)
         return replace(
             _told(spec, receipt),
             reused=False,
@@ -113,7 +129,7 @@ class Chain:
 
     async def _run(self, spec: CheckSettings, bench: Bench, environment: str) -> Ran:
         ran = await bench.run(spec)
-        if await self.digests.of(spec) != environment:
+        if await self.desk.outfit.digests.of(spec) != environment:
             raise EnvironmentChanged
         return ran
 
@@ -121,8 +137,16 @@ class Chain:
         ran = await self._run(spec, self.candidate, environment)
         if spec.report != "coverage" or ran.report is None:
             return ran
-        new = await self.new_code.lines(ran.lines)
-        return covered(spec, ran, new, await self.new_code.left_out(ran.lines, new))
+        seen, outfit = self.desk.seen, self.desk.outfit
+        code = NewCode(
+            source=outfit.source,
+            base=seen.base,
+            candidate=self.tree,
+            changes=changes_of(seen.classed),
+            protected=outfit.protected,
+        )
+        new = await code.lines(ran.lines)
+        return covered(spec, ran, new, await code.left_out(ran.lines, new))
 
     async def _on_base(self, spec: CheckSettings, environment: str) -> Ran:
         """Nothing is new on the base."""
@@ -131,14 +155,15 @@ class Chain:
 
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
         """A pass holds on any base, as long as it has all tests of that base; what is new hangs on the base."""
-        if not stands(held, base=self.run.base, step=self.run.step) or held.terms != self.new_code.terms(spec):
+        run = self.desk.run
+        if not stands(held, base=run.base, step=run.step) or held.terms != self._terms(spec):
             return False
         is_by_word = self.drops.all and bool(self.drops.mark)  # then it is bound to that word, and may be of nothing
         if is_of_nothing(held, spec) and not (spec.may_be_empty or is_by_word):
             return False
-        if spec.report == "coverage" and held.base != self.run.base:
+        if spec.report == "coverage" and held.base != self.desk.run.base:
             return False
-        if held.base == self.run.base or held.tests is None:
+        if held.base == self.desk.run.base or held.tests is None:
             return True
         base = await self._base(spec, replace(held, environment=environment))
         wanted = await self._standard(spec, base)
@@ -146,23 +171,25 @@ class Chain:
             return False
         return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
 
+    def _terms(self, spec: CheckSettings) -> str:
+        return terms_of(spec, self.desk.outfit.protected)
+
     async def _base(self, spec: CheckSettings, candidate: Receipt) -> Receipt | None:
         """The base's own receipt, made now if there is none yet. None: the base does not run to its end."""
-        if self.trees.base == self.trees.candidate:
+        if self.base_tree == self.tree:
             return candidate
         spec = self.whole.get(spec.name, spec)
-        key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
-        held = await self.book.find(key)
-        is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
-        writes = candidate.wrote is not None and candidate.wrote.is_any
-        if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop, writes=writes):
+        key = receipt_key(self.base_tree, spec.name, spec.run, candidate.environment)
+        held = await self.desk.book.find(key)
+        is_measured_alike = held is not None and held.terms == self._terms(spec)
+        if held is not None and is_measured_alike and stands_for_base(held, spec, self.desk.run.loop):
             return held
         ran = await self._on_base(spec, candidate.environment)
         if not ran.finished:
             return None
-        made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
+        made = await self.desk.receipt(spec, ran, tree=self.base_tree, key=key, environment=candidate.environment)
         made = _with(made, judge(spec, ran, _own_way(ran)))
-        await self.book.keep(made)
+        await self.desk.book.keep(made)
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
@@ -173,16 +200,16 @@ class Chain:
 
     async def _standard(self, spec: CheckSettings, base: Receipt | None) -> Standard:
         tests = await self._ids(base) if base else ()
-        files_of = (self.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
+        files_of = (self.desk.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
         return standard(base, tests, self.drops.among(tests, files_of))
 
     async def _ids(self, receipt: Receipt) -> Outcomes:
-        return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
+        return (read_back(await self.desk.outfit.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
 
     async def _collected_twice(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> Receipt | None:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
         came_to_none = not ran.ids and not ran.tests
-        is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
+        is_alone = base is None or base.collected > 1 or self.base_tree == self.tree
         if base is None or is_alone or came_to_none or not missed(ran, await self._standard(spec, base)):
             return base
         again = await self._on_base(spec, base.environment)
@@ -190,7 +217,7 @@ class Chain:
             return base
         found = sorted(unsteady(await self._ids(base), again.ids))
         twice = replace(base, unsteady=tuple(found), collected=base.collected + 1)
-        await self.book.keep(twice)
+        await self.desk.book.keep(twice)
         return twice
 
     async def _flips(self, spec: CheckSettings, test: str, base: Receipt | None) -> bool:
@@ -198,35 +225,7 @@ class Chain:
             test,
             candidate=lambda test, turn: self.candidate.rerun(spec, test, turn),
             base=lambda test, turn: self.base.rerun(spec, test, turn),
-            on_base=outcome_on_base(base, test) if self.trees.base != self.trees.candidate else None,
-        )
-
-    async def _receipt(self, spec: CheckSettings, ran: Ran, *, tree: Tree, key: str, environment: str) -> Receipt:
-        """Of the run alone: not judged yet, so a fail."""
-        return Receipt(
-            key=key,
-            check=spec.name,
-            command=spec.run,
-            tree=tree,
-            base=self.run.base,
-            exit_code=ran.exit_code,
-            result="fail",
-            tests=ran.tests,
-            environment=environment,
-            output=ran.output,
-            seconds=ran.seconds,
-            at=self.clock.now(),
-            loop=self.run.loop,
-            step=self.run.step,
-            reported=ran.report is not None,
-            failing=tuple(mark(finding) for finding in failures(spec, ran))[:MOST_MARKS],
-            coverage=ran.coverage,
-            terms=self.new_code.terms(spec),
-            note=ran.report.note if ran.report else "",
-            ids=await self.store.keep(written(ran.ids)) if ran.ids else Blob(""),
-            runner=ran.runner,
-            bent=ran.bent[:MOST_MARKS],
-            wrote=ran.wrote.of_at_most(MOST_MARKS),
+            on_base=outcome_on_base(base, test) if self.base_tree != self.tree else None,
         )
 
 

@@ -24,6 +24,7 @@ from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.runners.table import Phase
+from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.trial_runs import Trial, TrialRuns
 from loopwright.adapters.checks.witnesses import (
     Shown,
@@ -65,7 +66,7 @@ class Verification:
         tree, key = self.desk.seen.base, self.desk.run.key
         try:
             await refuse_other_trees(self.desk, self.specs)
-            ran = await self.desk.results(self.specs, tree)
+            ran = await run_checks(self.desk, self.specs, tree)
         except CheckNotRunnable as error:
             return ChecksReported(key=key, tree=tree, results=(), unable=(str(error),))
         results = tuple(with_ignored_files(each, self.desk.outfit.root, self.desk.environment) for each in ran)
@@ -87,8 +88,8 @@ class Verification:
         if not desk.seen.allowed_tests:
             return self
         apart = replace(desk, seen=await without_allowed_tests(desk.seen, desk.outfit.checkouts))
-        whole = await desk.results(self.specs, desk.seen.base)
-        rest = tuple(map(_without_floor, await apart.results(self.specs, apart.seen.measure)))
+        whole = await run_checks(desk, self.specs, desk.seen.base)
+        rest = tuple(map(_without_floor, await run_checks(apart, self.specs, apart.seen.measure)))
         has_tests = all(left.tests or not each.tests for left, each in zip(rest, whole, strict=True))
         return replace(self, desk=apart) if has_tests and _rules(rest) <= _rules(whole) else self
 
@@ -170,7 +171,7 @@ class Verification:
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = to_land(self.desk, self.specs)
         drops = replace(self.desk.drops, all=differs)
-        judging = await self.desk.results(judged if differs else lands, seen.judging, drops)
+        judging = await run_checks(self.desk, judged if differs else lands, seen.judging, drops)
         judging = tuple(map(_without_floor, judging)) if differs else judging
         landing = await self._landing(lands) if differs and _is_green(judging) else ()
         return Runs(lands=lands, drops=drops, judging=judging, landing=landing)
@@ -179,10 +180,10 @@ class Verification:
         """Run the candidate's own tests: only those that differ where the command can choose, all if these are red."""
         seen, drops = self.desk.seen, self.desk.drops
         if parts := scoped_to(specs, seen, self.desk.steering.yielding):
-            results = await self.desk.results(parts, seen.landing, replace(drops, any=True), whole=specs)
+            results = await run_checks(self.desk, parts, seen.landing, replace(drops, any=True), whole=specs)
             if _is_green(results):
                 return results
-        return await self.desk.results(specs, seen.landing, replace(drops, altered=seen.altered_tests))
+        return await run_checks(self.desk, specs, seen.landing, replace(drops, altered=seen.altered_tests))
 
     async def _by_what_landed(self, ran: Runs) -> tuple[tuple[CheckResult, ...], tuple[Finding, ...]]:
         """Tests of before also pass by themselves: those that come now could patch what they look at. And all of them
@@ -191,13 +192,13 @@ class Verification:
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
         alone: tuple[CheckResult, ...] = ()
         if seen.earlier is not None:
-            alone = tuple(map(_without_floor, await desk.results(apart, seen.earlier, ran.drops)))
+            alone = tuple(map(_without_floor, await run_checks(desk, apart, seen.earlier, ran.drops)))
             if not _is_green(alone):
                 return alone, (engine_finding("needs-its-own-tests", _ALONE),)
         if seen.before is None:
             return (), ()
-        now = alone or await desk.results(apart, seen.landing, ran.drops)
-        then = await desk.results(apart, seen.before, ran.drops)
+        now = alone or await run_checks(desk, apart, seen.landing, ran.drops)
+        then = await run_checks(desk, apart, seen.before, ran.drops)
         missed = await desk.outfit.not_run([each.receipt for each in then], [each.receipt for each in now], desk.book)
         return (), (engine_finding("landed-tests-gone", f"{_NOT_RUN}: {join_names(missed, _NAMED)}"),) if missed else ()
 
@@ -232,13 +233,13 @@ class Verification:
         """
         seen = self.desk.seen
         if seen.start == seen.base:
-            return await self.desk.results(self.specs, seen.base) if count_tests(ran.all) else ran.judging
+            return await run_checks(self.desk, self.specs, seen.base) if count_tests(ran.all) else ran.judging
         if not any(each.kind is FileClass.TEST for each in seen.made):
             return ran.landing or ran.judging
         if seen.earlier is None:
             return ran.judging
         apart = tuple(spec for spec in self.specs if spec.report != "coverage")
-        return await self.desk.results(apart, seen.earlier, ran.drops)
+        return await run_checks(self.desk, apart, seen.earlier, ran.drops)
 
     async def _outcomes(self, results: tuple[CheckResult, ...]) -> dict[str, Outcomes]:
         desk = self.desk
@@ -279,7 +280,7 @@ class Verification:
         )
         if any(each.is_manifest for each in seen.open):
             return await self._of_manifest(claim)
-        trial = await self.desk.results(self.specs, seen.whole, replace(self.desk.drops, any=True))
+        trial = await run_checks(self.desk, self.specs, seen.whole, replace(self.desk.drops, any=True))
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
 
     def _contradicting(self, failing: tuple[str, ...]) -> tuple[Classed, ...]:
@@ -296,7 +297,7 @@ class Verification:
 
     async def _of_manifest(self, claim: Claim) -> Claim:
         """What was red on the base may fail for another reason, or for want of what the manifest brings."""
-        red = frozenset(_failing(await self.desk.results(self.specs, self.desk.seen.base)))
+        red = frozenset(_failing(await run_checks(self.desk, self.specs, self.desk.seen.base)))
         before = tuple(each for each in claim.failing if each in red)
         failing = tuple(each for each in claim.failing if each not in red)
         return replace(claim, failing=failing, before=before, at_once=True)
@@ -314,7 +315,7 @@ class Verification:
         held = tuple(each for each in self.desk.seen.held if each.change.path not in altered.weakened)
         if any(each.is_manifest for each in held) or not any(map(is_altered_test, held)):
             return ()
-        return await self.desk.results(self.specs, self.desk.seen.whole, replace(self.desk.drops, any=True))
+        return await run_checks(self.desk, self.specs, self.desk.seen.whole, replace(self.desk.drops, any=True))
 
     def _own_tests_fail(self, whole: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
         """A candidate whose own tests fail never lands, whatever else it changed: holding them back would hide it."""
@@ -396,7 +397,7 @@ class Verification:
         before = await self._outcomes(await self._where_it_began(ran))
         judging, landing = await self._outcomes(ran.judging), await self._outcomes(ran.landing)
         counting = count_tests(ran.all)
-        red = await self._outcomes(await self.desk.results(self.specs, self.desk.seen.base)) if counting else {}
+        red = await self._outcomes(await run_checks(self.desk, self.specs, self.desk.seen.base)) if counting else {}
         return {
             name: candidates_of(
                 dict(before.get(name, ())),
