@@ -13,6 +13,7 @@ from loopwright.adapters.checks.single_test import is_pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Blob, Coverage, Finding, Severity
+from loopwright.kernel.wording import join_names
 
 TAIL_LINES = 40
 TAIL_BYTES = 4096
@@ -294,8 +295,7 @@ def _bent(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:
     paths = tuple(path for path in ran.bent if path not in standard.bent)
     if not paths:
         return []
-    which = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-    issue = f"check {spec.name!r}: while it ran, files that judge it were written or removed ({which})"
+    issue = f"check {spec.name!r}: while it ran, files that judge it were written or removed ({join_names(paths, 1)})"
     guidance = "Code and tests leave tests, what they compare with and settings of the runner alone; write elsewhere."
     found = _lost(f"judge-bent {spec.name}", issue, paths)
     return [replace(found, guidance=guidance)]
@@ -309,8 +309,7 @@ def _rewritten(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Findin
         paths, how = ran.wrote.put_back, "wrote and put back"
     if not paths:
         return []
-    which = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
-    issue = f"check {spec.name!r} {how} {which} while it ran: what lands would not be what was checked"
+    issue = f"check {spec.name!r} {how} {join_names(paths, 1)} while it ran: what lands would not be what was checked"
     guidance = (
         "Where that is a formatter's or a generator's work, do it yourself, so that the check finds nothing to change;"
         " code and tests write elsewhere than into files of the project."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from loopwright.adapters.checks.reports import Exists
 from loopwright.adapters.checks.runners.commands import find_runner, name_of
 from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
@@ -84,16 +86,11 @@ def plain_command(argv: tuple[str, ...]) -> tuple[str, ...] | None:
     place = _pytest_place(argv)
     if place is None:
         return None
-    kept, narrows, words = list(argv[: place + 1]), False, list(argv[place + 1 :])
-    while words:
-        word = words.pop(0)
-        if word in _STEERING:
-            kept += [word, *words[:1]]
-        else:
-            narrows = narrows or not word.startswith("-") or word.startswith(_NARROWING)
-        if word in (*_STEERING, *_WITH_VALUE):
-            del words[:1]
-    return tuple(kept) if narrows else None
+    groups = tuple(_groups(argv[place + 1 :]))
+    steering = (word for group in groups if group[0] in _STEERING for word in group)
+    others = [group[0] for group in groups if group[0] not in _STEERING]
+    narrows = any(not word.startswith("-") or word.startswith(_NARROWING) for word in others)
+    return (*argv[: place + 1], *steering) if narrows else None
 
 
 def _pytest_place(argv: tuple[str, ...]) -> int | None:
@@ -105,14 +102,17 @@ def _pytest_place(argv: tuple[str, ...]) -> int | None:
 
 
 def _options(words: tuple[str, ...]) -> list[str]:
-    """What is no test path. `-k`, `-m` and the like take their value along; a bare word after them is kept."""
-    kept: list[str] = []
-    takes_value = False
-    for word in words:
-        if takes_value or word.startswith("-"):
-            kept.append(word)
-        takes_value = not takes_value and word in ("-k", "-m", "-c", "-p", "-o", "-W", "-n", "--rootdir", "--junitxml")
-    return kept
+    """What is no test path."""
+    return [word for group in _groups(words) if group[0].startswith("-") for word in group]
+
+
+def _groups(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The words of pytest; `-k`, `-m` and the like take their value along."""
+    rest = list(words)
+    while rest:
+        length = 2 if rest[0] in (*_STEERING, *_WITH_VALUE) else 1
+        yield tuple(rest[:length])
+        del rest[:length]
 
 
 def _folders(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from loopwright.adapters.checks.candidate import changes_of, is_altered_test, wi
 from loopwright.adapters.checks.demands import demanded, demanded_at_start
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
-from loopwright.adapters.checks.idle_tests import find_idle_tests
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
@@ -108,6 +107,9 @@ class Verification:
 
     def _red_test_changed(self, ran: Runs, claim: Claim, findings: tuple[Finding, ...]) -> ChecksReported:
         """Everything passes, but only because a test that was red when the work was requested was changed."""
+        return replace(self._report_of(ran, findings), claim=claim)
+
+    def _report_of(self, ran: Runs, findings: tuple[Finding, ...]) -> ChecksReported:
         seen = self.desk.seen
         return ChecksReported(
             key=self.desk.run.key,
@@ -117,7 +119,6 @@ class Verification:
             findings=findings,
             lands=seen.landing,
             held=changes_of(seen.held),
-            claim=claim,
             written=_written(seen.classed),
         )
 
@@ -131,8 +132,7 @@ class Verification:
             findings = (*findings, engine_finding("weak", WEAK))
         if ran.is_green and self.desk.run.tries_new_tests:
             candidates = await self._candidates(ran, altered.altered)
-            written = {name: each.written for name, each in candidates.items()}
-            findings = (*findings, *await find_idle_tests(self._runs, written))
+            findings = (*findings, *await WitnessSearch(runs=self._runs).find_idle(candidates))
         whole = await self._with_held(altered) if ran.is_green else ()
         own = self._own_tests_fail(whole)
         is_good = ran.is_green and not own and _is_green(also)
@@ -146,14 +146,8 @@ class Verification:
             and evidence.level is Level.UNTESTED
         ):
             canary = replace(canary, said="untested-change", sentence=_ASSERT_NOTHING)
-        return ChecksReported(
-            key=self.desk.run.key,
-            tree=seen.judging,
-            results=ran.judging,
-            landing=ran.landing,
-            findings=(*findings, *own),
-            lands=seen.landing,
-            held=changes_of(seen.held),
+        return replace(
+            self._report_of(ran, (*findings, *own)),
             nothing_else=self._leaves_nothing(ran.judging, canary),
             shared_versions=tuple(each.change.path for each in seen.held if each.shares_version),
             claim=await self._claim(ran, altered) if _is_green(also) else None,
@@ -161,7 +155,6 @@ class Verification:
             evidence=evidence,
             also=also,
             would_drop=tuple(dict.fromkeys((*_gone(whole), *altered.dropped))),
-            written=_written(seen.classed),
         )
 
     async def _run(self) -> Runs:

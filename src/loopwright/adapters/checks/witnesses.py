@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.adapters.checks.altered_tests import called_functions
 from loopwright.adapters.checks.canary.hollow import StubForm
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.demands import fail_on
@@ -19,10 +20,13 @@ from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.evidence import Witness
+from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Demand, Finding, Tree
 from loopwright.kernel.trust import FileClass
+from loopwright.kernel.wording import join_names
 
 _MOST_TRIED = 50  # tests of one check
+_NAMED = 5  # in a sentence
 _MISSING_NAME = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
@@ -85,9 +89,29 @@ class WitnessSearch:
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
             trial = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases) if tests else None
-            if trial and any([await self._red(trial, phase, tests) for phase in phases]):
+            if trial and any([await trial.failing_tests(phase, tests) for phase in phases]):
                 return False
         return bool(broken.names) and any(each.written for each in candidates.values())
+
+    async def find_idle(self, candidates: Mapping[str, WitnessCandidates]) -> tuple[Finding, ...]:
+        """Find new tests that pass whatever the product functions that they call return.
+
+        What a runner does not record is not tried, and nor is raising: whoever only calls a function notices that.
+        """
+        landing, idle = self.runs.desk.seen.landing, list[str]()
+        for spec in self.runs.specs:
+            left = candidates.get(spec.name, WitnessCandidates()).written
+            called = await called_functions(self.runs, spec, landing, left) if left else None
+            if called is None:
+                continue
+            broken = BrokenChange(texts=await self.runs.desk.outfit.contents(landing, called), names=called)
+            phases = tuple(phase for phase in map(broken.phase, WRONG_VALUES) if phase.texts)
+            trial = await self.runs.start(spec, landing, left, phases)
+            for phase in phases:
+                left -= await trial.failing_tests(phase, left)
+            idle += sorted(left)
+        told = f"These new tests pass whatever the product code that they call returns: {join_names(idle, _NAMED)}"
+        return (engine_finding("idle-tests", f"{told}. Let each of them notice it."),) if idle else ()
 
     async def find_by_exit_code(self, results: Iterable[CheckResult]) -> tuple[Witness, ...]:
         """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""
@@ -161,23 +185,14 @@ class WitnessSearch:
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return the tests that fail when the touched functions raise, and those that notice a broken change."""
         broken, trial = await self._broken(), await self._start_landing(spec, reasons)
-        raised = await self._red(trial, broken.phase("raise"), reasons)
-        noticing = raised | await self._red(trial, Phase(texts=broken.files), reasons.keys() - raised)
+        raised = await trial.failing_tests(broken.phase("raise"), reasons)
+        noticing = raised | await trial.failing_tests(Phase(texts=broken.files), reasons.keys() - raised)
         named = frozenset(test for test in noticing if reasons[test] == "missing-name")
         if not named or not broken.names:
             return raised, noticing
-        looking = await self._red(trial, broken.phase("none"), named)
-        looking |= await self._red(trial, broken.phase("object"), named - looking)
+        looking = await trial.failing_tests(broken.phase("none"), named)
+        looking |= await trial.failing_tests(broken.phase("object"), named - looking)
         return raised, (noticing - named) | looking
-
-    async def _red(self, trial: Trial, phase: Phase, tests: Iterable[str]) -> frozenset[str]:
-        """A stub that is put in place once tests are collected misses what runs before: what passes is tried apart."""
-        wanted = frozenset(tests)
-        if not wanted or not phase.texts:
-            return frozenset()
-        found = trial.reported(phase, wanted) if phase in trial.phases else None
-        red = frozenset(found.failed) if found else frozenset()
-        return red if red == wanted else red | (wanted - red - (await trial.run_apart(phase, wanted - red)).passed)
 
     async def _broken(self) -> BrokenChange:
         seen, outfit = self.runs.desk.seen, self.runs.desk.outfit
