@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
-from loopwright.adapters.checks.execution import until_unchanged
-from loopwright.adapters.checks.judgement import Ran, clipped, ended_how, mark
+from loopwright.adapters.checks.execution import Bench
+from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
+from loopwright.adapters.checks.runners.table import Pace
 from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
@@ -174,18 +176,11 @@ class _Meeting:
         )
 
     async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:
-        """In a fresh checkout, gone afterwards. What it compiles there is for nobody else."""
-        desk = self.desk
-        bench = desk.bench((spec,), tree, desk.run.commit)
-        outfit = replace(bench.starter.outfit, is_base=False)
-        starter = replace(bench.starter, outfit=outfit, watched=frozenset(), lacking=frozenset())
-
-        async def run() -> Ran:
-            async with desk.slots, bench.lay() as laid, laid.guard():
-                desk.book.rest_on(laid.setup_list)
-                return await starter.start(spec, laid.folder, bench.watch, as_it_is=True)
-
-        return await until_unchanged(run)
+        """In a fresh checkout, gone afterwards with whatever it writes."""
+        async with AsyncExitStack() as stack:
+            desk = replace(self.desk, stack=stack)
+            bench = Bench(desk=desk, specs=(spec,), tree=tree, commit=desk.run.commit)
+            return replace(await bench.run(spec, Pace(verbatim=True)), bent=(), wrote=Rewriting())
 
     async def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:
         passed = ran.finished and ran.exit_code == 0

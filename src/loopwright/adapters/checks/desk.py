@@ -11,16 +11,14 @@ from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.classes.steering_search import Steering
 from loopwright.adapters.checks.coverage_floor import terms_of
 from loopwright.adapters.checks.drops import Drops, Whereabouts
-from loopwright.adapters.checks.environment import CheckOutfit
-from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.ids import written
 from loopwright.adapters.checks.judgement import Ran, failures, mark
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.receipts import MOST_MARKS, Receipt, ReceiptBook
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
-from loopwright.kernel.model import Blob, CheckResult, Commit, Tree
-from loopwright.ports.agent import Update, Watch
+from loopwright.kernel.model import Blob, CheckResult, Tree
+from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun
 
 
@@ -79,34 +77,6 @@ class Desk:
 
     def where(self, command: tuple[str, ...]) -> Whereabouts:
         return Whereabouts(self.paths, self.steering.folders_of(command, self.paths))
-
-    def bench(
-        self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
-    ) -> Bench:
-        outfit, run, watch = self.outfit, self.run, self.watch
-        is_base, product = tree in (self.seen.base, self.seen.measure), self.seen.product
-        changed = self.seen.judged_anew if tree == self.seen.judging else self.seen.changed
-        return Bench(
-            lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
-            starter=Starter(
-                store=outfit.store,
-                outfit=CheckOutfit(digests=outfit.digests, is_base=is_base, rest_on=self.book.rest_on),
-                root=outfit.root,
-                runs=outfit.runs,
-                lacking=lacking,
-                # What the candidate changed of them does not judge, and may be put into form by a formatter.
-                watched=self.watched if is_base else self.watched - changed,
-                texts=self.texts,
-            ),
-            specs=specs,
-            is_judging=lambda path: path in self.named or self.steering.layout.is_test(path),
-            files=self.paths | self.seen.changed,
-            is_judged=lambda path: path in product or self.steering.layout.is_judged(path),
-            slots=self.slots,
-            stack=self.stack,
-            laid=self.book.rest_on,
-            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
-        )
 
 
 async def side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:

@@ -8,7 +8,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -228,10 +228,6 @@ class CheckOutfit:
     async def keep_compiled(self, check: CheckSettings, compiled: Path, checkout: Path) -> None:
         if self.digests.bytecode is not None and self.is_base:
             self.rest_on(await self.digests.bytecode.keep(check.name, compiled, checkout))
-
-    def without_keeping(self) -> CheckOutfit:
-        """The same for a run of a few tests: what it compiles of the base is too little to serve others."""
-        return replace(self, is_base=False)
 
     def redact(self, check: CheckSettings, *files: Path) -> None:
         for file in files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import os
@@ -11,112 +10,30 @@ import secrets
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.checks import trial_phases
 from loopwright.adapters.checks.checkouts import CleanCheckout
+from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.local_installs import path_of_check
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.runners.asking import Asked, as_written, asked, phases_folder
+from loopwright.adapters.checks.runners.asking import Asked, asked, phases_folder
 from loopwright.adapters.checks.runners.reading import read_phases
 from loopwright.adapters.checks.runners.table import WHOLE, Pace, Phase
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
 from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
 from loopwright.adapters.files import join
-from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
+from loopwright.adapters.steps import StepEnded, StepSpec, run_step
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable, DependenciesChanged, NeedsPerson
-from loopwright.ports.store import Store
+from loopwright.kernel.model import Commit, Tree
+from loopwright.ports.agent import Update
 
 _TRIES = 3  # the second time on what is linked again, or copied; somebody else may have made it again meanwhile
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Starter:
-    """Everything a command needs besides itself and a checkout."""
-
-    store: Store
-    outfit: CheckOutfit
-    root: Path  # the person's repository
-    runs: Path  # where run folders go
-    lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
-    watched: frozenset[str] = frozenset()  # files that judge
-    # The base's files that say which runner a script or a target starts.
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    async def start(
-        self,
-        spec: CheckSettings,
-        checkout: Path,
-        watch: StepWatch | None = None,
-        *,
-        pace: Pace = WHOLE,
-        as_it_is: bool = False,
-    ) -> Ran:
-        """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`.
-
-        `pace`: how much of it is wanted, where the runner can do with less. `as_it_is`: no runner is asked for
-        anything, and no word of the command stands for something else.
-        """
-        folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
-        reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
-        reports.mkdir(parents=True, mode=0o700)
-        report = reports / "report"
-        own_report = spec.report != "none"
-        request = as_written(spec.run) if as_it_is else asked(spec.run, self.texts, own_report=own_report, pace=pace)
-        compiled = folder / secrets.token_hex(16)
-        outfit = self.outfit.without_keeping() if pace.phases else self.outfit
-        try:
-            environment = await outfit.environment(spec, compiled, checkout)
-            environment |= as_activated(spec.run, checkout, environment)
-            path = path_of_check(spec.run, environment, checkout, self.root, self.texts.values())
-            phases = phases_folder(report)
-            path |= _with_phases(phases, pace.phases, {**environment, **path})
-            step = StepSpec(
-                argv=request.command(report),
-                cwd=checkout,
-                env={**request.environment(environment, report), **path, "PWD": str(checkout)},
-                folder=folder,
-                root=self.root,
-                wall=spec.timeout,
-            )
-            before = stamped(checkout, self.watched)
-            ended = await run_step(step, self.outfit.without_secrets(spec, watch))
-            bent = touched(before, stamped(checkout, self.watched))
-            await outfit.keep_compiled(spec, compiled, checkout)
-            self.outfit.redact(spec, ended.stdout, ended.stderr, report, *phases.glob("phase-*"))
-            left = LeftBehind(report=report, ended=ended, checkout=checkout)
-            ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
-            output = folder / "output"
-            join((ended.stdout, ended.stderr), output)
-            left_by = read_phases(request, phases, checkout, len(pace.phases))
-            kept = await self.store.keep_file(output)
-            return replace(ran, bent=bent, output=kept, phases=left_by, calls=_read_calls(phases))
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
-        said = "\n".join(filter(None, (end_of(ended.stdout, request), end_of(ended.stderr, request))))
-        said = "\n".join(line for line in said.splitlines() if str(self.runs) not in line)
-        # Where it ran is no business of an agent, and another place in every run: the same failure has the same words.
-        tail = last_lines(said.replace(f"{checkout}/", "").replace(str(checkout), "."))
-        if ended.reason == "not_found":
-            if posixpath.normpath(spec.run[0]) not in self.lacking:
-                raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
-            return Ran(how="gone", exit_code=None, tail=tail)
-        return Ran(
-            how="exited" if ended.reason == "exited" else "wall",
-            exit_code=ended.exit_code,
-            signal=ended.signal,
-            seconds=ended.seconds,
-            tail=tail,
-            runner=request.runner,
-        )
 
 
 def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[str, str]) -> dict[str, str]:
@@ -164,20 +81,26 @@ async def until_unchanged(run: Callable[[], Awaitable[Ran]]) -> Ran:
 class Bench:
     """Not shared between chains: what one check leaves behind is seen only by those that come `after` it."""
 
-    lay: Callable[[], AbstractAsyncContextManager[CleanCheckout]]
-    starter: Starter
+    desk: Desk
     specs: tuple[CheckSettings, ...]
-    slots: asyncio.Semaphore
-    stack: AsyncExitStack
-    watch: StepWatch | None = None
-    laid: Callable[[str], None] = lambda _list: None  # hears the name of the list of what setup made
-    is_judging: Callable[[str], bool] = lambda _path: False  # by its path, whatever it holds
-    files: frozenset[str] = frozenset()  # that the tree may have
-    is_judged: Callable[[str], bool] = lambda _path: False  # which of them are what the checks are about
+    tree: Tree
+    commit: Commit  # gives the checkout its history
+    lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
     _laid: CleanCheckout | None = None
     _tested: int = 0  # when the first run of tests began, in ns; 0: there was none
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
+
+    @property
+    def _is_base(self) -> bool:
+        return self.tree in (self.desk.seen.base, self.desk.seen.measure)
+
+    @property
+    def _watched(self) -> frozenset[str]:
+        """Files that judge. What the candidate changed of them does not, and may be put into form by a formatter."""
+        seen = self.desk.seen
+        changed = seen.judged_anew if self.tree == seen.judging else seen.changed
+        return self.desk.watched if self._is_base else self.desk.watched - changed
 
     async def run(self, spec: CheckSettings, pace: Pace = WHOLE) -> Ran:
         return await until_unchanged(lambda: self._run(spec, pace=pace))
@@ -198,17 +121,19 @@ class Bench:
         return held.outcome(test) if held.finished else None
 
     async def _start(self, spec: CheckSettings, *, pace: Pace = WHOLE) -> Ran:
+        desk = self.desk
         if self._laid is None:
-            self._laid = await self.stack.enter_async_context(self.lay())
-            self.laid(self._laid.setup_list)
+            lay = desk.outfit.checkouts.lay(self.tree, commit=self.commit, base=desk.run.base)
+            self._laid = await desk.stack.enter_async_context(lay)
+            desk.book.rest_on(self._laid.setup_list)
         else:
             await self._laid.restore(self._is_planted)  # what ran before was the candidate's code
         began = time.time_ns()
         try:
-            async with self.slots, self._laid.guard():
-                seen = FilesOfTree.seen(self._laid, self.files)
-                ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
-                found = await seen.after(self.is_judged)
+            async with desk.slots, self._laid.guard():
+                seen = FilesOfTree.seen(self._laid, desk.paths | desk.seen.changed)
+                ran = await self._execute(spec, self._laid.folder, pace)
+                found = await seen.after(self._is_judged)
         except DependenciesChanged:
             self._laid, self._tested = None, 0
             self._done.clear()
@@ -220,4 +145,74 @@ class Bench:
         return ran
 
     def _is_planted(self, path: str) -> bool:
-        return self._laid is not None and is_planted(self._laid.folder, path, self._tested, self.is_judging)
+        return self._laid is not None and is_planted(self._laid.folder, path, self._tested, self._is_judging)
+
+    def _is_judging(self, path: str) -> bool:
+        return path in self.desk.named or self.desk.steering.layout.is_test(path)
+
+    def _is_judged(self, path: str) -> bool:
+        return path in self.desk.seen.product or self.desk.steering.layout.is_judged(path)
+
+    def _hear(self, text: str, size: int) -> None:
+        run = self.desk.run
+        self.desk.watch(Update(loop=run.loop, key=run.key, text=text, bytes=size))
+
+    async def _execute(self, spec: CheckSettings, checkout: Path, pace: Pace) -> Ran:
+        """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`."""
+        home, texts = self.desk.outfit, self.desk.texts
+        folder = home.runs / f"{spec.name}-{secrets.token_hex(8)}"
+        reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
+        reports.mkdir(parents=True, mode=0o700)
+        report = reports / "report"
+        request = asked(spec.run, texts, own_report=spec.report != "none", pace=pace)
+        compiled = folder / secrets.token_hex(16)
+        # What a part of the tests compiles of the base is too little to serve others.
+        outfit = CheckOutfit(
+            digests=home.digests, is_base=self._is_base and pace == WHOLE, rest_on=self.desk.book.rest_on
+        )
+        try:
+            environment = await outfit.environment(spec, compiled, checkout)
+            environment |= as_activated(spec.run, checkout, environment)
+            path = path_of_check(spec.run, environment, checkout, home.root, texts.values())
+            phases = phases_folder(report)
+            path |= _with_phases(phases, pace.phases, {**environment, **path})
+            step = StepSpec(
+                argv=request.command(report),
+                cwd=checkout,
+                env={**request.environment(environment, report), **path, "PWD": str(checkout)},
+                folder=folder,
+                root=home.root,
+                wall=spec.timeout,
+            )
+            before = stamped(checkout, self._watched)
+            ended = await run_step(step, outfit.without_secrets(spec, self._hear))
+            bent = touched(before, stamped(checkout, self._watched))
+            await outfit.keep_compiled(spec, compiled, checkout)
+            outfit.redact(spec, ended.stdout, ended.stderr, report, *phases.glob("phase-*"))
+            left = LeftBehind(report=report, ended=ended, checkout=checkout)
+            ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
+            output = folder / "output"
+            join((ended.stdout, ended.stderr), output)
+            left_by = read_phases(request, phases, checkout, len(pace.phases))
+            kept = await home.store.keep_file(output)
+            return replace(ran, bent=bent, output=kept, phases=left_by, calls=_read_calls(phases))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
+        said = "\n".join(filter(None, (end_of(ended.stdout, request), end_of(ended.stderr, request))))
+        said = "\n".join(line for line in said.splitlines() if str(self.desk.outfit.runs) not in line)
+        # Where it ran is no business of an agent, and another place in every run: the same failure has the same words.
+        tail = last_lines(said.replace(f"{checkout}/", "").replace(str(checkout), "."))
+        if ended.reason == "not_found":
+            if posixpath.normpath(spec.run[0]) not in self.lacking:
+                raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
+            return Ran(how="gone", exit_code=None, tail=tail)
+        return Ran(
+            how="exited" if ended.reason == "exited" else "wall",
+            exit_code=ended.exit_code,
+            signal=ended.signal,
+            seconds=ended.seconds,
+            tail=tail,
+            runner=request.runner,
+        )

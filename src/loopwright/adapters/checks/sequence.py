@@ -64,8 +64,8 @@ async def run_checks(
                 specs=chain,
                 tree=tree,
                 base_tree=base,
-                candidate=own.bench(chain, tree, run.commit, seen.paths("removed")),
-                base=own.bench(chain, base, run.base, seen.paths("added")),
+                candidate=Bench(desk=own, specs=chain, tree=tree, commit=run.commit, lacking=seen.paths("removed")),
+                base=Bench(desk=own, specs=chain, tree=base, commit=run.base, lacking=seen.paths("added")),
                 drops=drops or desk.drops,
                 whole={spec.name: spec for spec in whole},
             ).results()

@@ -66,7 +66,8 @@ class TrialRuns:
         )
 
     def bench(self, spec: CheckSettings, tree: Tree) -> Bench:
-        return self.desk.bench((*predecessors(spec, self.specs), spec), tree, self.desk.run.commit)
+        specs = (*predecessors(spec, self.specs), spec)
+        return Bench(desk=self.desk, specs=specs, tree=tree, commit=self.desk.run.commit)
 
     async def fails(self, spec: CheckSettings, tree: Tree) -> bool:
         """Run the whole check, and believe its exit code alone."""

@@ -48,9 +48,9 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
 
     With `own_report` the person asks for one already. `pace`: how much of it is wanted.
     """
-    found = find_through_files(argv, texts)
+    found = None if pace.verbatim else find_through_files(argv, texts)
     if found is None:
-        return Asked(argv=argv)
+        return Asked(argv=argv, is_verbatim=pace.verbatim)
     runner = found.runner
     sooner = runner.early if pace.stops_early else ()
     if runner.chosen and pace.only:
@@ -73,11 +73,6 @@ def _replace_all(word: str, stands_for: Mapping[str, str]) -> str:
     for placeholder, value in stands_for.items():
         word = word.replace(placeholder, value)
     return word
-
-
-def as_written(argv: tuple[str, ...]) -> Asked:
-    """Nobody is asked for anything."""
-    return Asked(argv=argv, is_verbatim=True)
 
 
 def counts_by_output(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:

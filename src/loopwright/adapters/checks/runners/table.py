@@ -29,6 +29,7 @@ class Phase:
 class Pace:
     """How much of a run is wanted, where the runner can do with less."""
 
+    verbatim: bool = False  # no runner is asked for anything, and no word of the command stands for something else
     stops_early: bool = False  # at the first failure
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
     phases: tuple[Phase, ...] = ()  # in which the tests run, in the place of the run itself
