@@ -52,15 +52,10 @@ class Resolution:
 
     def _python(self, program: str) -> str:
         """The interpreter of a program: itself, or that in the first line of a script such as `pytest`."""
-        if _is_python(program):
+        if is_python(program):
             return program
-        try:
-            with open(program, "rb") as file:  # noqa: PTH123 - a line of it, not the whole program
-                line = file.readline(_SHEBANG).decode("utf-8", "replace")
-        except OSError:
-            return ""
-        words = line.removeprefix("#!").split() if line.startswith("#!") else []
-        return next((self._place(word) for word in words[:2] if _is_python(word)), "")
+        words = python_of_script(program)
+        return self._place(words[-1]) if words else ""
 
     def _active(self) -> Iterator[str]:
         for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
@@ -100,7 +95,19 @@ class Resolution:
         return folder.is_dir() and (in_prefix or not folder.is_relative_to(os.path.realpath(self.root)))
 
 
-def _is_python(word: str) -> bool:
+def python_of_script(program: str) -> tuple[str, ...]:
+    """Return the words of a script's first line up to the interpreter, where that is a Python."""
+    try:
+        with open(program, "rb") as file:  # noqa: PTH123 - a line of it, not the whole program
+            line = file.readline(_SHEBANG).decode("utf-8", "replace")
+    except OSError:
+        return ()
+    words = tuple(line.removeprefix("#!").split()) if line.startswith("#!") else ()
+    place = next((index for index, word in enumerate(words[:2]) if is_python(word)), None)
+    return () if place is None else words[: place + 1]
+
+
+def is_python(word: str) -> bool:
     return PurePosixPath(word).name.rstrip("0123456789.") in ("python", "pypy")
 
 

@@ -7,7 +7,7 @@ fails then as it was and passes as it is now is weakened. Other languages than P
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -73,13 +73,11 @@ class _ChangedFile:
 
     def lost(self) -> frozenset[str]:
         """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
-        (there, ran), (there_now, ran_now) = _tally(self.before), _tally(self.now)
-        return frozenset(each for each in there if there_now[each] < there[each] or ran_now[each] < ran[each])
+        return frozenset(_missing(_by_function(self.before), _by_function(self.now)))
 
     def not_run(self) -> tuple[str, ...]:
         """Return the ids that are gone, or skipped now."""
-        missed = lost(self.before, self.now)
-        return (*missed.gone, *missed.skipped)
+        return _missing(self.before, self.now)
 
     def compare(self) -> FileAlteration:
         if self.old_text is None:
@@ -88,9 +86,13 @@ class _ChangedFile:
         return compare_tests(self.old_text, self.new_text or "", names)
 
 
-def _tally(outcomes: Outcomes) -> tuple[Counter[str], Counter[str]]:
-    ran = (function_of(test) for test, how in outcomes if how != "skipped")
-    return Counter(function_of(test) for test, _ in outcomes), Counter(ran)
+def _by_function(outcomes: Outcomes) -> Outcomes:
+    return tuple((function_of(test), how) for test, how in outcomes)
+
+
+def _missing(before: Outcomes, now: Outcomes) -> tuple[str, ...]:
+    missed = lost(before, now)
+    return (*missed.gone, *missed.skipped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,16 +27,7 @@ class FileCoverage:
         return 100.0 * len(self.covered) / whole if whole else 100.0
 
 
-@dataclass(slots=True)
-class _Lines:
-    covered: set[int] = field(default_factory=set)
-    missed: set[int] = field(default_factory=set)
-
-    def add(self, number: int, hits: int) -> None:
-        (self.covered if hits > 0 else self.missed).add(number)
-
-
-_Found = dict[str, _Lines]
+_Found = dict[str, dict[int, bool]]  # by file: the lines that hold code, and whether each ran
 
 
 def read_coverage(content: bytes, root: str, exists: Exists) -> tuple[FileCoverage, ...]:
@@ -50,18 +41,22 @@ def read_coverage(content: bytes, root: str, exists: Exists) -> tuple[FileCovera
         found, sources = _lcov(content), ()
     placed: _Found = {}
     for name, lines in found.items():
-        file = _placed(name, sources, root, exists)
-        held = placed.setdefault(file, _Lines()) if file else _Lines()
-        held.covered |= lines.covered
-        held.missed |= lines.missed
-    return tuple(_coverage(file, lines) for file, lines in sorted(placed.items()))
-
-
-def _coverage(file: str, lines: _Lines) -> FileCoverage:
-    """A line that ran in one of several entries ran."""
-    return FileCoverage(
-        file=file, covered=tuple(sorted(lines.covered)), missed=tuple(sorted(lines.missed - lines.covered))
+        if file := _placed(name, sources, root, exists):
+            for number, ran in lines.items():
+                _note(placed.setdefault(file, {}), number, ran=ran)
+    return tuple(
+        FileCoverage(
+            file=file,
+            covered=tuple(sorted(number for number, ran in lines.items() if ran)),
+            missed=tuple(sorted(number for number, ran in lines.items() if not ran)),
+        )
+        for file, lines in sorted(placed.items())
     )
+
+
+def _note(lines: dict[int, bool], number: int, *, ran: bool) -> None:
+    """A line that ran in one of several entries ran."""
+    lines[number] = lines.get(number, False) or ran
 
 
 def _placed(name: str, sources: tuple[str, ...], root: str, exists: Exists) -> str:
@@ -116,7 +111,7 @@ class _Cobertura:
 
     def _line(self, attributes: dict[str, str]) -> None:
         number, hits = _number(attributes.get("number", "")), _number(attributes.get("hits", ""))
-        self.found.setdefault(self.file, _Lines()).add(_line_number(number), hits)
+        _note(self.found.setdefault(self.file, {}), _line_number(number), ran=hits > 0)
 
 
 def _cobertura(content: bytes) -> tuple[_Found, tuple[str, ...]]:
@@ -151,14 +146,16 @@ def _refuse_entity(*_: object) -> None:
 
 def _lcov(content: bytes) -> _Found:
     found: _Found = {}
-    held: _Lines | None = None
+    held: dict[int, bool] | None = None
     for line in content.decode("utf-8", "surrogateescape").splitlines():
         key, _, value = line.strip().partition(":")
         match key:
             case "SF":
-                held = found.setdefault(value, _Lines())
+                held = found.setdefault(value, {})
             case "DA" if held is not None:
-                _add(held, value.split(","))
+                number, hits = (*value.split(","), "", "")[:2]
+                ran = not hits.startswith("-") and _number(hits) > 0
+                _note(held, _line_number(_number(number)), ran=ran)
             case "end_of_record":
                 held = None
             case _:
@@ -166,11 +163,6 @@ def _lcov(content: bytes) -> _Found:
     if not found:
         raise ReportRefused("its report is neither Cobertura XML nor lcov")
     return found
-
-
-def _add(held: _Lines, words: list[str]) -> None:
-    number, hits = (*words, "", "")[:2]
-    held.add(_line_number(_number(number)), -1 if hits.startswith("-") else _number(hits))
 
 
 def _number(text: str) -> int:

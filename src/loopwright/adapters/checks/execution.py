@@ -24,7 +24,7 @@ from loopwright.adapters.checks.runners.asking import Asked, asked, phases_folde
 from loopwright.adapters.checks.runners.reading import read_phases
 from loopwright.adapters.checks.runners.table import WHOLE, Pace, Phase
 from loopwright.adapters.checks.single_test import alone
-from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
+from loopwright.adapters.checks.told import end_of, with_report
 from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
 from loopwright.adapters.files import join
 from loopwright.adapters.steps import StepEnded, StepSpec, run_step
@@ -189,8 +189,8 @@ class Bench:
             bent = touched(before, stamped(checkout, self._watched))
             await outfit.keep_compiled(spec, compiled, checkout)
             outfit.redact(spec, ended.stdout, ended.stderr, report, *phases.glob("phase-*"))
-            left = LeftBehind(report=report, ended=ended, checkout=checkout)
-            ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
+            ran = self._ran(spec, request, ended, checkout)
+            ran = with_report(ran, spec, request, report=report, ended=ended, checkout=checkout)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
             left_by = read_phases(request, phases, checkout, len(pace.phases))

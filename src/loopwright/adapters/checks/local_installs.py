@@ -16,7 +16,7 @@ from loopwright.adapters.files import sorted_entries
 _LARGEST = 64 * 1024
 # A word that starts Python, as it stands in a command, a recipe or a script.
 INTERPRETER = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/)*(?:python|pypy)[\d.]*(?![\w./-])")
-_ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
+ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
 _POINTING = (".pth", ".egg-link")
 _PACKAGES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
 
@@ -29,11 +29,16 @@ def installed_from(
     `scripts` are the texts that say what the command starts.
     """
     words = {word for text in scripts for word in INTERPRETER.findall(text)}
-    started = (str(root / word) if root and "/" in word and not word.startswith(("/", "~")) else word for word in words)
+    started = (str(root / word) if root and is_below(word) else word for word in words)
     folders = {folder for program in (*argv[:1], *started) for folder in site_folders((program,), environment)}
-    homes = [root / name for name in _ENVIRONMENTS] if root else []
+    homes = [root / name for name in ENVIRONMENTS] if root else []
     folders |= {folder for home in homes for folder in _packages(home)}
     return tuple(sorted({place for folder in folders for place in _places(folder)}))
+
+
+def is_below(word: str) -> bool:
+    """Whether it is named by its place in the repository."""
+    return "/" in word and not word.startswith(("/", "~"))
 
 
 def path_of_check(

@@ -9,12 +9,13 @@ import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.node_links import linked_elsewhere
 from loopwright.adapters.checks.python_packages import packages_below
 from loopwright.adapters.checks.python_roots import own_names, roots, safe_roots
+from loopwright.adapters.resolution import is_python, python_of_script
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
 
@@ -100,27 +101,18 @@ def _interpreter(
     argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path
 ) -> tuple[tuple[str, ...], bool] | None:
     """The command that starts it, and whether it looks for modules in the current folder, too."""
-    if _is_python(argv[0]):
+    if is_python(argv[0]):
         return argv[:1], "-m" in argv
     if argv[:2] in _LAUNCHERS:
-        return (*argv[:2], "python"), "-m" in argv and any(_is_python(word) for word in argv[2:3])
+        return (*argv[:2], "python"), "-m" in argv and any(is_python(word) for word in argv[2:3])
     return _of_script(argv[0], environment, checkout)
-
-
-def _is_python(word: str) -> bool:
-    return PurePosixPath(word).name.rstrip("0123456789.") in ("python", "pypy")
 
 
 def _of_script(program: str, environment: Mapping[str, str], checkout: Path) -> tuple[tuple[str, ...], bool] | None:
     """`pytest` and others of a virtual environment name their interpreter in the first line."""
     found = str(checkout / program) if "/" in program else shutil.which(program, path=environment.get("PATH", ""))
-    if not found or not Path(found).is_file():
-        return None
-    with open(found, "rb") as file:  # noqa: PTH123 - a line of it, not the whole program
-        line = file.readline(4096).decode("utf-8", "replace")
-    words = tuple(line.removeprefix("#!").split()) if line.startswith("#!") else ()
-    place = next((index for index, word in enumerate(words[:2]) if _is_python(word)), None)
-    return None if place is None else (words[: place + 1], False)
+    words = python_of_script(found) if found else ()
+    return (words, False) if words else None
 
 
 async def _asked(argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path) -> dict[str, str]:

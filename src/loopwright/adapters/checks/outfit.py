@@ -13,7 +13,7 @@ from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back
 from loopwright.adapters.checks.node_links import links_around
-from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
+from loopwright.adapters.checks.receipts import Receipt, ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.judges import is_source, is_text
@@ -48,8 +48,10 @@ class Outfit:
 
     async def ids(self, receipt: str, book: ReceiptBook) -> Outcomes:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
-        held = await book.find(receipt)
-        return (read_back(await self.store.fetch(held.ids)) or ()) if held and held.ids else ()
+        return await self.ids_of(await book.find(receipt))
+
+    async def ids_of(self, receipt: Receipt | None) -> Outcomes:
+        return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt and receipt.ids else ()
 
     async def contents(self, tree: Commit | Tree, paths: Iterable[str]) -> dict[str, bytes]:
         """Return these files as they would be parsed, without those that are not there or too large."""

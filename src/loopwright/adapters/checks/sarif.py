@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from loopwright.adapters.checks.reports import ReadLine, Report, ReportRefused, short
@@ -19,11 +18,6 @@ _DEEPEST_LINE = 10_000_000
 _PASSING = ("pass", "notApplicable", "informational")  # kinds
 
 Json = object
-
-
-class _Place(NamedTuple):
-    file: str
-    line: int
 
 
 def read_sarif(content: bytes, line_of: ReadLine, root: str) -> Report:
@@ -76,7 +70,7 @@ def _finding(result: Mapping[str, Json], rule: str, severity: Severity, line_of:
     return identify(short(found), line_of(file, line) if file and line else "")
 
 
-def _place(result: Mapping[str, Json], root: str) -> _Place:
+def _place(result: Mapping[str, Json], root: str) -> tuple[str, int]:
     """File and line of the first location; a file outside the checkout has none."""
     places = _list(result, "locations")
     physical = _object(_object(places[0], "location").get("physicalLocation", {}), "place") if places else {}
@@ -85,7 +79,7 @@ def _place(result: Mapping[str, Json], root: str) -> _Place:
     uri = unquote(_text(artifact, "uri")).removeprefix("file://")
     file = uri.removeprefix(root.rstrip("/") + "/").removeprefix("./")
     inside = file and not file.startswith("/") and ".." not in file.split("/")
-    return _Place(file if inside else "", start if type(start) is int and 0 < start < _DEEPEST_LINE else 0)
+    return file if inside else "", start if type(start) is int and 0 < start < _DEEPEST_LINE else 0
 
 
 def _object(value: Json, what: str) -> Mapping[str, Json]:

@@ -12,7 +12,7 @@ from loopwright.adapters.checks.desk import Desk, side_by_side
 from loopwright.adapters.checks.drops import Drops, Whereabouts
 from loopwright.adapters.checks.environment import EnvironmentChanged, in_one_environment
 from loopwright.adapters.checks.execution import Bench
-from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady
+from loopwright.adapters.checks.ids import lost, unsteady
 from loopwright.adapters.checks.judgement import (
     CheckJudgement,
     Ran,
@@ -115,7 +115,7 @@ class Chain:
         base = await self._collected_twice(spec, ran, base)
         judged = await self._judged(spec, ran, base)
         if self.drops.any and base is not None:
-            judged = replace(judged, lost=lost(await self._ids(base), ran.ids, self.drops.ids))
+            judged = replace(judged, lost=lost(await self.desk.outfit.ids_of(base), ran.ids, self.drops.ids))
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
             await self.desk.book.keep(receipt)
@@ -169,7 +169,7 @@ class Chain:
         wanted = await self._standard(spec, base)
         if wanted.tests is not None and held.tests < wanted.tests:
             return False
-        return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
+        return not lost(wanted.ids, await self.desk.outfit.ids_of(held), wanted.may_drop)
 
     def _terms(self, spec: CheckSettings) -> str:
         return terms_of(spec, self.desk.outfit.protected)
@@ -199,12 +199,9 @@ class Chain:
         return judge(spec, ran, measure, tuple(flaky))
 
     async def _standard(self, spec: CheckSettings, base: Receipt | None) -> Standard:
-        tests = await self._ids(base) if base else ()
+        tests = await self.desk.outfit.ids_of(base)
         files_of = (self.desk.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
         return standard(base, tests, self.drops.among(tests, files_of))
-
-    async def _ids(self, receipt: Receipt) -> Outcomes:
-        return (read_back(await self.desk.outfit.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
 
     async def _collected_twice(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> Receipt | None:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
@@ -215,7 +212,7 @@ class Chain:
         again = await self._on_base(spec, base.environment)
         if not again.finished:
             return base
-        found = sorted(unsteady(await self._ids(base), again.ids))
+        found = sorted(unsteady(await self.desk.outfit.ids_of(base), again.ids))
         twice = replace(base, unsteady=tuple(found), collected=base.collected + 1)
         await self.desk.book.keep(twice)
         return twice

@@ -10,14 +10,12 @@ from pathlib import Path
 
 from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import is_of_the_tree
-from loopwright.adapters.checks.local_installs import INTERPRETER
+from loopwright.adapters.checks.local_installs import ENVIRONMENTS, INTERPRETER, is_below
 from loopwright.adapters.checks.managed import in_environment
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.git.program import persons_git
 from loopwright.config.settings import CheckSettings, Settings
-
-_ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
 
 
 def runnable_checks(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> tuple[CheckSettings, ...]:
@@ -53,12 +51,7 @@ def names_taken(specs: tuple[CheckSettings, ...], *, root: Path, environ: Mappin
     words = {command[0] for command in commands}
     for text in ("\n".join(" ".join(command) for command in commands), *texts_in(root, commands).values()):
         words.update(INTERPRETER.findall(text))
-    found = (shutil.which(root / word if _is_below(word) else word, path=environ.get("PATH")) for word in words)
+    found = (shutil.which(root / word if is_below(word) else word, path=environ.get("PATH")) for word in words)
     programs = [Path(each) for each in found if each]
-    programs += [root / folder / "bin" / "python" for folder in _ENVIRONMENTS]
+    programs += [root / folder / "bin" / "python" for folder in ENVIRONMENTS]
     return names_around(programs) | names_in_node_modules(root / "node_modules")
-
-
-def _is_below(word: str) -> bool:
-    """Whether it is named by its place in the repository."""
-    return "/" in word and not word.startswith(("/", "~"))

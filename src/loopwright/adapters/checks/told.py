@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -27,21 +27,12 @@ _LONGEST_LINE = 4096
 _DEEPEST_LINE = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftBehind:
-    """What a run left behind to be read."""
-
-    report: Path
-    ended: StepEnded
-    checkout: Path
-
-
-def with_report(ran: Ran, spec: CheckSettings, request: Asked, left: LeftBehind) -> Ran:
+def with_report(ran: Ran, spec: CheckSettings, request: Asked, report: Path, ended: StepEnded, checkout: Path) -> Ran:
     """The run with its report, or in words why there is none. Where none was asked for its output may do."""
     try:
         if spec.report == "none":
-            return replace(ran, report=read_asked(request, left.report, left.ended, left.checkout))
-        return _read(ran, spec, read_bounded(left.report), left.checkout)
+            return replace(ran, report=read_asked(request, report, ended, checkout))
+        return _read(ran, spec, read_bounded(report), checkout)
     except ReportRefused as refused:
         return replace(ran, refused=clipped(str(refused)))
 

@@ -9,7 +9,6 @@ from typing import TypedDict
 
 from loopwright.adapters.checks.ids import steady_id
 from loopwright.adapters.checks.reports import Outcome, Report, ReportRefused, counted, failed_test
-from loopwright.kernel.model import Finding
 from loopwright.kernel.visible import visible
 
 _LARGEST_TEXT = 20_000
@@ -110,15 +109,9 @@ def _event(line: bytes) -> Mapping[str, object] | None:
 def _report(told: tuple[_Told, ...]) -> Report:
     tests = tuple((steady_id(visible(one["test"])), one) for one in told)
     outcomes = tuple((test, one["how"]) for test, one in tests)
-    return Report(tests=counted(outcomes), failures=tuple(_failures(tests)), outcomes=outcomes)
-
-
-def _failures(tests: tuple[tuple[str, _Told], ...]) -> Iterator[Finding]:
-    return (
-        failed_test(test, text=one["text"][-_LARGEST_TEXT:], file=one["file"])
-        for test, one in tests
-        if one["how"] == "failed"
-    )
+    red = ((test, one) for test, one in tests if one["how"] == "failed")
+    failures = tuple(failed_test(test, text=one["text"][-_LARGEST_TEXT:], file=one["file"]) for test, one in red)
+    return Report(tests=counted(outcomes), failures=failures, outcomes=outcomes)
 
 
 def _object(content: bytes) -> Mapping[str, object]:
