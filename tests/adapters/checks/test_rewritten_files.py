@@ -3,16 +3,13 @@
 import asyncio
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loopwright.adapters.checks.judgement import Rewriting
-from loopwright.adapters.checks.receipts import read_receipt
 from loopwright.adapters.checks.watched_files import FilesOfTree
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import CheckResult, Tree
 from tests.adapters.checks.projects import UNITTEST, LaidFolder, Project, project
@@ -152,22 +149,6 @@ def test_of_a_formatter_that_mends_what_it_finds_the_maker_is_told_to_do_it(tmp_
 
 def test_a_formatter_that_finds_nothing_to_mend_passes(tmp_path: Path) -> None:
     assert all(result.passed for result in formatted(tmp_path, f"{CORE}\n\nTWO = 2\n").results)
-
-
-def test_a_base_of_before_anybody_looked_is_run_again_for_a_candidate_that_writes(tmp_path: Path) -> None:
-    base = {**BASE, "tests/test_core.py": WRITES_DATA.format(path="app/data.txt", text="new\n") + TESTS}
-    made = project(tmp_path, base, [UNITTEST])
-
-    async def story() -> CheckResult:
-        (before,) = (await made.report(made.base, preflight=True)).results
-        held = read_receipt(await made.store.receipt(before.receipt))
-        assert held is not None
-        assert held.wrote == Rewriting(written=("app/data.txt",), rewritten=("app/data.txt",))
-        await made.store.keep_receipt(held.key, held.loop, encode(replace(held, wrote=None)))
-        return await made.only(made.candidate({"app/core.py": f"{CORE}\n\nTWO = 2\n"}))
-
-    result = asyncio.run(story())
-    assert result.passed, result.failures
 
 
 def test_files_are_told_apart_by_what_was_done_to_them(tmp_path: Path) -> None:

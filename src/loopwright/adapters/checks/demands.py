@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
-from loopwright.adapters.checks.execution import Bench
 from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
+from loopwright.adapters.checks.trial_runs import TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.findings import identify
@@ -177,9 +176,7 @@ class _Meeting:
 
     async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:
         """In a fresh checkout, gone afterwards with whatever it writes."""
-        async with AsyncExitStack() as stack:
-            desk = replace(self.desk, stack=stack)
-            bench = Bench(desk=desk, specs=(spec,), tree=tree, commit=desk.run.commit)
+        async with TrialRuns(desk=self.desk, specs=(spec,)).bench(spec, tree) as bench:
             return replace(await bench.run(spec, Pace(verbatim=True)), bent=(), wrote=Rewriting())
 
     async def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str, told: str) -> Receipt:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.candidate import Candidate
@@ -32,7 +31,6 @@ class Desk:
     steering: Steering  # what is known of its checks, and what of it is product and tests
     watched: frozenset[str]  # files of the base that judge
     named: frozenset[str]  # by the checks, whether they are there or not
-    stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
     book: ReceiptBook

@@ -10,6 +10,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -85,6 +86,7 @@ class Bench:
     specs: tuple[CheckSettings, ...]
     tree: Tree
     commit: Commit  # gives the checkout its history
+    stack: AsyncExitStack  # holds the checkout
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
     _laid: CleanCheckout | None = None
     _tested: int = 0  # when the first run of tests began, in ns; 0: there was none
@@ -124,7 +126,7 @@ class Bench:
         desk = self.desk
         if self._laid is None:
             lay = desk.outfit.checkouts.lay(self.tree, commit=self.commit, base=desk.run.base)
-            self._laid = await desk.stack.enter_async_context(lay)
+            self._laid = await self.stack.enter_async_context(lay)
             desk.book.rest_on(self._laid.setup_list)
         else:
             await self._laid.restore(self._is_planted)  # what ran before was the candidate's code

@@ -38,8 +38,8 @@ async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksRep
     faults: list[Finding] = []
     seen: set[str] = set()
     for spec in (each for each in specs if each.name in counting or not counting):
-        bench = TrialRuns(desk=desk, specs=specs).bench(spec, tree)
-        ran = await bench.run(replace(spec, run=choose_files(spec.run, _collected(hidden)) or spec.run))
+        async with TrialRuns(desk=desk, specs=specs).bench(spec, tree) as bench:
+            ran = await bench.run(replace(spec, run=choose_files(spec.run, _collected(hidden)) or spec.run))
         if not ran.finished:
             faults.append(engine_finding("not-finished", f"check {spec.name!r}: {ended_how(spec, ran)}"))
         found = tuple(_outcomes(spec, ran, hidden))

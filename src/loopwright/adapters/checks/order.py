@@ -50,8 +50,11 @@ def may_verify(spec: CheckSettings, texts: Texts = NO_FILES, *, counted: bool | 
     """As `verifies`; before it ever ran, only what can have no tests to count is known not to: its output may show."""
     if counted is not None:
         return counted or spec.trust == "exit-code" or spec.report == "junit"
-    is_open = spec.report == "none" and spec.name.lower() not in table.NO_TESTS and may_count(spec.run)
-    return is_open or _may_start_tests(spec, texts)
+    return (spec.report == "none" and may_run_tests(spec)) or _may_start_tests(spec, texts)
+
+
+def may_run_tests(spec: CheckSettings) -> bool:
+    return spec.name.lower() not in table.NO_TESTS and may_count(spec.run)
 
 
 def _may_start_tests(spec: CheckSettings, texts: Texts) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -81,23 +80,21 @@ class CommandChecks:
         source = self.outfit.source
         known, paths = await classifier.steering(run.base), frozenset(await source.paths(run.base))
         named = known.judging_files(paths)
-        async with AsyncExitStack() as stack:
-            desk = Desk(
-                outfit=self.outfit,
-                run=run,
-                seen=seen,
-                texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
-                paths=paths,
-                steering=known,
-                watched=watched(paths, named & paths),
-                named=named,
-                stack=stack,
-                watch=watch,
-                slots=asyncio.Semaphore(max(1, self.parallel)),
-                book=self.outfit.book(run.loop),
-                demand_limit=self.demand_limit,
-            )
-            report = await add_not_run(desk, await self._reported(desk, specs))
+        desk = Desk(
+            outfit=self.outfit,
+            run=run,
+            seen=seen,
+            texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
+            paths=paths,
+            steering=known,
+            watched=watched(paths, named & paths),
+            named=named,
+            watch=watch,
+            slots=asyncio.Semaphore(max(1, self.parallel)),
+            book=self.outfit.book(run.loop),
+            demand_limit=self.demand_limit,
+        )
+        report = await add_not_run(desk, await self._reported(desk, specs))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         is_tried = not (run.preflight or run.hidden.must_fail)
         code = await self._changed_code(classifier, seen, own_base, run.commit) if is_tried else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.coverage_floor import NewCode, covered, terms_of
@@ -56,20 +57,21 @@ async def run_checks(
     `whole`: `specs` run a part of these.
     """
     async with AsyncExitStack() as stack:
-        own, run, seen = replace(desk, stack=stack), desk.run, desk.seen
+        run, seen = desk.run, desk.seen
         base = seen.base if tree == seen.base else seen.measure
         runs = [
             Chain(
-                desk=own,
+                desk=desk,
                 specs=chain,
                 tree=tree,
                 base_tree=base,
-                candidate=Bench(desk=own, specs=chain, tree=tree, commit=run.commit, lacking=seen.paths("removed")),
-                base=Bench(desk=own, specs=chain, tree=base, commit=run.base, lacking=seen.paths("added")),
+                candidate=bench(tree=tree, commit=run.commit, lacking=seen.paths("removed")),
+                base=bench(tree=base, commit=run.base, lacking=seen.paths("added")),
                 drops=drops or desk.drops,
                 whole={spec.name: spec for spec in whole},
             ).results()
             for chain in chains(specs)
+            for bench in (partial(Bench, desk=desk, specs=chain, stack=stack),)
         ]
         found = {result.name: result for results in await side_by_side(runs) for result in results}
     return tuple(found[spec.name] for spec in specs)

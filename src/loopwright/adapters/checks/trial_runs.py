@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.desk import Desk
@@ -61,17 +62,20 @@ class TrialRuns:
         chosen = choose_tests(spec.run, functions)
         words = () if chosen else tuple(sorted({name_in_file(each).rpartition(".")[2] for each in functions}))
         only = words if all(map(_PLAIN_WORD.fullmatch, words)) else ()
-        return await self.bench(spec, tree).run(
-            replace(spec, run=chosen or spec.run), pace=Pace(only=only, phases=phases)
-        )
+        async with self.bench(spec, tree) as bench:
+            return await bench.run(replace(spec, run=chosen or spec.run), Pace(only=only, phases=phases))
 
-    def bench(self, spec: CheckSettings, tree: Tree) -> Bench:
+    @asynccontextmanager
+    async def bench(self, spec: CheckSettings, tree: Tree) -> AsyncIterator[Bench]:
+        """A bench for the check and those that it builds on, with a checkout that is gone afterwards."""
         specs = (*predecessors(spec, self.specs), spec)
-        return Bench(desk=self.desk, specs=specs, tree=tree, commit=self.desk.run.commit)
+        async with AsyncExitStack() as stack:
+            yield Bench(desk=self.desk, specs=specs, tree=tree, commit=self.desk.run.commit, stack=stack)
 
     async def fails(self, spec: CheckSettings, tree: Tree) -> bool:
         """Run the whole check, and believe its exit code alone."""
-        ran = await self.bench(spec, tree).run(spec)
+        async with self.bench(spec, tree) as bench:
+            ran = await bench.run(spec)
         return not (ran.finished and ran.exit_code == 0)
 
     async def with_texts(self, tree: Tree, texts: Mapping[str, bytes]) -> Tree:

@@ -85,31 +85,31 @@ class WitnessSearch:
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
         broken = await self._broken()
-        phases = tuple(map(broken.phase, WRONG_VALUES))
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
-            trial = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases) if tests else None
-            if trial and any([await trial.failing_tests(phase, tests) for phase in phases]):
+            if tests != await self._blind_tests(spec, tests, broken):
                 return False
         return bool(broken.names) and any(each.written for each in candidates.values())
 
-    async def find_idle(self, candidates: Mapping[str, WitnessCandidates]) -> tuple[Finding, ...]:
-        """Find new tests that pass whatever the product functions that they call return.
+    async def _blind_tests(self, spec: CheckSettings, tests: frozenset[str], broken: BrokenChange) -> frozenset[str]:
+        """Return those that pass whatever the functions return. That one raises is noticed by whoever calls it."""
+        phases = tuple(phase for phase in map(broken.phase, WRONG_VALUES) if phase.texts)
+        if not tests or not phases:
+            return tests
+        trial, left = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases), tests
+        for phase in phases:
+            left -= await trial.failing_tests(phase, left)
+        return left
 
-        What a runner does not record is not tried, and nor is raising: whoever only calls a function notices that.
-        """
+    async def find_idle(self, candidates: Mapping[str, WitnessCandidates]) -> tuple[Finding, ...]:
+        """Find new tests that pass whatever the product functions that they call return, where these are recorded."""
         landing, idle = self.runs.desk.seen.landing, list[str]()
         for spec in self.runs.specs:
-            left = candidates.get(spec.name, WitnessCandidates()).written
-            called = await called_functions(self.runs, spec, landing, left) if left else None
-            if called is None:
-                continue
-            broken = BrokenChange(texts=await self.runs.desk.outfit.contents(landing, called), names=called)
-            phases = tuple(phase for phase in map(broken.phase, WRONG_VALUES) if phase.texts)
-            trial = await self.runs.start(spec, landing, left, phases)
-            for phase in phases:
-                left -= await trial.failing_tests(phase, left)
-            idle += sorted(left)
+            tests = candidates.get(spec.name, WitnessCandidates()).written
+            called = await called_functions(self.runs, spec, landing, tests) if tests else None
+            if called is not None:
+                broken = BrokenChange(texts=await self.runs.desk.outfit.contents(landing, called), names=called)
+                idle += sorted(await self._blind_tests(spec, tests, broken))
         told = f"These new tests pass whatever the product code that they call returns: {join_names(idle, _NAMED)}"
         return (engine_finding("idle-tests", f"{told}. Let each of them notice it."),) if idle else ()
 

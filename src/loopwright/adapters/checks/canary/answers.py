@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
 from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.judgement import Ran
-from loopwright.adapters.checks.runners.table import NO_TEST_TOOLS, NO_TESTS, WHOLE, Pace
+from loopwright.adapters.checks.order import may_run_tests
+from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import choose_files
 from loopwright.adapters.checks.trial_runs import failed_tests, outcomes_of
 from loopwright.config.settings import CheckSettings
@@ -19,7 +20,6 @@ from loopwright.kernel.model import CheckResult
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
 _MOST_MENTIONED = 20  # files or functions that tests are searched for
-_BUILDS = ("build", "clippy", "vet")  # verbs of programs that also run tests
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
 _EARLY = Pace(stops_early=True)
 
@@ -37,12 +37,7 @@ def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tupl
     tests = tuple(spec.name for spec in specs if spec.name in counted)
     if tests:
         return tests, True
-    return tuple(spec.name for spec in specs if spec.trust == "exit-code" and not _runs_no_test(spec)), False
-
-
-def _runs_no_test(spec: CheckSettings) -> bool:
-    words = {part for word in spec.run for part in (word, PurePosixPath(word).name)}
-    return spec.name.lower() in NO_TESTS or not words.isdisjoint(NO_TEST_TOOLS.union(_BUILDS))
+    return tuple(spec.name for spec in specs if spec.trust == "exit-code" and may_run_tests(spec)), False
 
 
 async def run_until_red(

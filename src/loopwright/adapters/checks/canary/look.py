@@ -226,11 +226,12 @@ class _Look:
     async def _is_red(
         self, spec: CheckSettings, result: CheckResult | None, edits: Edits, whole: Tree, broken: Tree
     ) -> bool:
-        before, bench = await self._outcomes(result), self.runs.bench(spec, broken)
+        before = await self._outcomes(result)
         files = sorted({file_of(test) for test, how in before if how == "passed"} - {""})
         texts = await self.runs.desk.outfit.source.texts(whole, tuple(files[:_MOST_READ]), limit=_LARGEST)
         likely, seconds = find_likely(edits.names, texts), result.seconds if result else 0.0
-        ran = await run_until_red(spec, bench.run, before, seconds=seconds, likely=likely)
+        async with self.runs.bench(spec, broken) as bench:
+            ran = await run_until_red(spec, bench.run, before, seconds=seconds, likely=likely)
         others = {test for test, how in before if how != "passed"}
         self.uncounted = max(self.uncounted, len(failed_tests(spec, ran).keys() & others))
         return is_red(spec, ran, before)
