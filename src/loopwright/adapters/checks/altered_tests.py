@@ -73,11 +73,11 @@ class _ChangedFile:
 
     def lost(self) -> frozenset[str]:
         """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
-        return frozenset(_missing(_by_function(self.before), _by_function(self.now)))
+        return frozenset(lost(_by_function(self.before), _by_function(self.now)).tests)
 
     def not_run(self) -> tuple[str, ...]:
         """Return the ids that are gone, or skipped now."""
-        return _missing(self.before, self.now)
+        return lost(self.before, self.now).tests
 
     def compare(self) -> FileAlteration:
         if self.old_text is None:
@@ -88,11 +88,6 @@ class _ChangedFile:
 
 def _by_function(outcomes: Outcomes) -> Outcomes:
     return tuple((function_of(test), how) for test, how in outcomes)
-
-
-def _missing(before: Outcomes, now: Outcomes) -> tuple[str, ...]:
-    missed = lost(before, now)
-    return (*missed.gone, *missed.skipped)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +132,8 @@ class AlteredTests:
                 weakened[path] |= noticed_less
         named = any(before.values())
         # What a check does not name cannot be compared; a file that is gone is gone all the same.
-        removed = {} if named else {path: () for path in changed if path in self._removed()}
+        taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
+        removed = {} if named else {path: () for path in changed if path in taken}
         return Alterations(
             tests=tuple(dict.fromkeys(_with_weakened(tests, weakened.values()))),
             by_file=dict(altered),
@@ -145,10 +141,6 @@ class AlteredTests:
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
             unread=() if named else changed,
         )
-
-    def _removed(self) -> frozenset[str]:
-        made = self.desk.seen.made
-        return frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
 
     async def _texts(self, tree: Tree, paths: tuple[str, ...]) -> Mapping[str, str]:
         python = tuple(path for path in paths if path.endswith(".py"))

@@ -119,7 +119,11 @@ async def composed(
         trust.base,
         taken_from=commit,
         paths=_paths(judged) | _moved(judged, _paths(each for each in classed if each.kind is FileClass.TEST)),
-        texts=_texts((each.change.path, each.judged) for each in classed if each in shut or not each.is_gated),
+        texts={
+            each.change.path: each.judged
+            for each in classed
+            if each.judged is not None and (each in shut or not each.is_gated)
+        },
     )
     back = _paths(each for each in classed if each.put_back)
     landing = await checkouts.compose(
@@ -171,7 +175,3 @@ def _paths(classed: Iterable[Classed]) -> frozenset[str]:
 def _moved(judged: tuple[Classed, ...], added: frozenset[str]) -> frozenset[str]:
     """Where tests of the base are that were allowed to go elsewhere as they are: they judge from there."""
     return added & {each.change.moved for each in judged if is_altered_test(each)}
-
-
-def _texts(texts: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes]:
-    return {path: text for path, text in texts if text is not None}

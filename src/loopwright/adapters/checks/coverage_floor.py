@@ -52,7 +52,8 @@ def covered(spec: CheckSettings, ran: Ran, new: NewLines, left_out: NewLines = N
     if not any(each.covered or each.missed for each in files):
         return replace(ran, report=None, refused="its report has no line of this tree's code, the tests' own aside")
     measured = {each.file: each for each in files}
-    looked_at = (*files, *(_nothing_of(file) for file in sorted(left_out.keys() - measured.keys())))
+    unmeasured = sorted(left_out.keys() - measured.keys())
+    looked_at = (*files, *(FileCoverage(file=file, covered=(), missed=()) for file in unmeasured))
     fresh = tuple(narrowed for each in looked_at if (narrowed := _narrowed(each, new, left_out)))
     coverage = Coverage(
         covered=sum(len(each.covered) for each in files),
@@ -69,10 +70,6 @@ def covered(spec: CheckSettings, ran: Ran, new: NewLines, left_out: NewLines = N
         note="; ".join(filter(None, (_unreported(sorted(new.keys() - measured.keys())), _commented(left_out)))),
     )
     return replace(ran, report=report)
-
-
-def _nothing_of(file: str) -> FileCoverage:
-    return FileCoverage(file=file, covered=(), missed=())
 
 
 def _narrowed(file: FileCoverage, new: NewLines, left_out: NewLines) -> FileCoverage | None:

@@ -35,14 +35,9 @@ _NO_CHECK = "\n"  # in the place of a check's name: no check is called so
 _AT_START = "\nstart"  # the same for a run where the work starts, whose failure stands for good
 
 
-async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
-    """One result per demand, in their order, on what would land."""
-    return await _with_red_before(desk, await _results(desk, desk.run.also))
-
-
-async def demanded_at_start(desk: Desk) -> tuple[CheckResult, ...]:
-    """One result per demand, in their order, on the commit as it is."""
-    return await _with_red_before(desk, await _results(desk, desk.run.also, desk.run.commit))
+async def demanded(desk: Desk, at_start: Commit | None = None) -> tuple[CheckResult, ...]:
+    """One result per demand, in their order, on what would land, or on the commit where the work starts."""
+    return await _with_red_before(desk, await _results(desk, desk.run.also, at_start))
 
 
 async def fail_on(desk: Desk, demands: tuple[Demand, ...], tree: Tree) -> frozenset[str]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from posixpath import basename, join, normpath
 
 from loopwright.adapters.checks.ids import Outcomes, file_of
 from loopwright.adapters.checks.judgement import Standard
@@ -29,20 +29,16 @@ class Whereabouts:
         file of the base that ends like the name may be meant.
         """
         names = {file_of(test) for test, _ in tests} - {""}
-        near = {name: {_path(folder, name) for folder in self.folders} & self.paths for name in names}
+        near = {name: {normpath(join(folder, name)) for folder in self.folders} & self.paths for name in names}
         if all(near.values()):
             return lambda test: frozenset(near.get(file_of(test), ()))
         alike = defaultdict[str, set[str]](set)
         for path in self.paths:
-            alike[posixpath.basename(path)].add(path)
-        far = {name: {p for p in alike[posixpath.basename(name)] if f"/{p}".endswith(f"/{name}")} for name in names}
+            alike[basename(path)].add(path)
+        far = {name: {p for p in alike[basename(name)] if f"/{p}".endswith(f"/{name}")} for name in names}
         is_lost = any(far[name] and not near[name] for name in names)
         found = {name: near[name] | far[name] if is_lost else near[name] for name in names}
         return lambda test: frozenset(found.get(file_of(test), ()))
-
-
-def _path(folder: str, name: str) -> str:
-    return posixpath.normpath(posixpath.join(folder, name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

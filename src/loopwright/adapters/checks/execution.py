@@ -19,8 +19,9 @@ from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
-from loopwright.adapters.checks.local_installs import path_of_check
+from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked, phases_folder
 from loopwright.adapters.checks.runners.reading import read_phases
 from loopwright.adapters.checks.runners.table import WHOLE, Pace, Phase
@@ -175,7 +176,8 @@ class Bench:
         try:
             environment = await outfit.environment(spec, compiled, checkout)
             environment |= as_activated(spec.run, checkout, environment)
-            path = path_of_check(spec.run, environment, checkout, home.root, texts.values())
+            # What the checkout has of the project comes in front of what is installed of it.
+            path = python_path(checkout, installed_from(spec.run, environment, home.root, texts.values()))
             phases = phases_folder(report)
             path |= _with_phases(phases, pace.phases, {**environment, **path})
             step = StepSpec(

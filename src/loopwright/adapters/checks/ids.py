@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.reports import Outcome
@@ -40,7 +39,11 @@ class Lost:
     skipped: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.gone or self.skipped)
+        return bool(self.tests)
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        return (*self.gone, *self.skipped)
 
 
 def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozenset()) -> Lost:
@@ -90,11 +93,6 @@ def unsteady(one: Outcomes, other: Outcomes) -> frozenset[str]:
 
 def _tally(outcomes: Outcomes) -> tuple[Counter[str], Counter[str]]:
     return Counter(test for test, _ in outcomes), Counter(test for test, how in outcomes if how != "skipped")
-
-
-def without(outcomes: Outcomes, tests: Iterable[str]) -> Outcomes:
-    left_out = frozenset(tests)
-    return tuple((test, how) for test, how in outcomes if test not in left_out)
 
 
 def file_of(test: str) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.files import sorted_entries
 
 _LARGEST = 64 * 1024
@@ -41,13 +40,6 @@ def is_below(word: str) -> bool:
     return "/" in word and not word.startswith(("/", "~"))
 
 
-def path_of_check(
-    argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path, root: Path, scripts: Iterable[str]
-) -> dict[str, str]:
-    """The variable that puts what the checkout has of the project in front of what is installed of it."""
-    return python_path(checkout, installed_from(argv, environment, root, scripts))
-
-
 def site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[Path]:
     program = shutil.which(argv[0], path=environ.get("PATH", "")) if argv else None
     homes = [environ.get("VIRTUAL_ENV", ""), environ.get("CONDA_PREFIX", "")]
@@ -55,12 +47,11 @@ def site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[
         above = Path(found).parent.parent
         homes += [str(above), *(map(str, above.glob("versions/*")) if Path(found).parent.name == "shims" else ())]
     for home in filter(None, homes):
-        for pattern in _PACKAGES:
-            yield from (folder.resolve() for folder in Path(home).glob(pattern))
+        yield from _packages(Path(home))
 
 
 def _packages(home: Path) -> Iterator[Path]:
-    yield from (folder.resolve() for folder in home.glob("lib/python3*/site-packages"))
+    yield from (folder.resolve() for pattern in _PACKAGES for folder in home.glob(pattern))
 
 
 def _places(folder: Path) -> Iterator[str]:

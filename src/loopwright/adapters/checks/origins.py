@@ -80,7 +80,8 @@ async def origins(
     path = [str(each) for each in ((checkout,) if is_module else ()) + found]
     names = (*top, *dict.fromkeys(each.name for each in inner))
     said = await _asked((*command, "-I", "-c", _PROGRAM, json.dumps((path, names))), environment, checkout)
-    far = {name: place for name, place in said.items() if place and not _is_inside(place, checkout)}
+    here = os.path.realpath(checkout)
+    far = {name: at for name, at in said.items() if at and not Path(os.path.realpath(at)).is_relative_to(here)}
     outer = tuple(FoundElsewhere(package=name, place=far[name]) for name in top if name in far)
     lost = [each for each in inner if each.name in far]
     there = tuple(FoundElsewhere(package=each.name, place=far[each.name], path=each.path) for each in lost)
@@ -137,7 +138,3 @@ async def _asked(argv: tuple[str, ...], environment: Mapping[str, str], checkout
             process.kill()
             await process.wait()
     return {str(name): str(place) for name, place in places.items()} if isinstance(places, dict) else {}
-
-
-def _is_inside(place: str, checkout: Path) -> bool:
-    return Path(os.path.realpath(place)).is_relative_to(Path(os.path.realpath(checkout)))

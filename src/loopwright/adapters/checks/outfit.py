@@ -43,9 +43,6 @@ class Outfit:
         """A digest of the links by which checks could find a package of the project in another tree."""
         return hashlib.sha256(repr(tuple(links_around(self.root))).encode()).hexdigest()
 
-    def book(self, loop: LoopId) -> ReceiptBook:
-        return ReceiptBook(self.store, loop)
-
     async def ids(self, receipt: str, book: ReceiptBook) -> Outcomes:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
         return await self.ids_of(await book.find(receipt))
@@ -81,8 +78,7 @@ class Outfit:
     async def not_run(self, before: Iterable[str], now: Iterable[str], book: ReceiptBook) -> tuple[str, ...]:
         """Tests of the first runs that the others did not run, or skipped."""
         then, since = [[each for receipt in of for each in await self.ids(receipt, book)] for of in (before, now)]
-        missed = lost(tuple(then), tuple(since))
-        return (*missed.gone, *missed.skipped)
+        return lost(tuple(then), tuple(since)).tests
 
     async def files_with_tests(self, specs: tuple[CheckSettings, ...], base: Commit) -> frozenset[str]:
         """Files that tests of the base were collected from, as far as it was run: their examples are tests, too."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loopwright.adapters.checks.ids import Outcomes, without
+from loopwright.adapters.checks.ids import Outcomes
 from loopwright.adapters.checks.judgement import Rewriting, Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
@@ -159,7 +159,8 @@ def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[st
     if receipt is None:
         return Standard()
     percent = receipt.coverage.percent if receipt.coverage else None
-    steady = without(ids, receipt.unsteady)
+    unsteady = frozenset(receipt.unsteady)
+    steady = tuple((test, how) for test, how in ids if test not in unsteady)
     return Standard(
         tests=None if receipt.tests is None else receipt.tests - (counted(ids) - counted(steady)),
         ids=steady,

@@ -13,6 +13,7 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.hidden_tests import add_not_run, conceal, try_on_base
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
+from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
@@ -91,7 +92,7 @@ class CommandChecks:
             named=named,
             watch=watch,
             slots=asyncio.Semaphore(max(1, self.parallel)),
-            book=self.outfit.book(run.loop),
+            book=ReceiptBook(self.outfit.store, run.loop),
             demand_limit=self.demand_limit,
         )
         report = await add_not_run(desk, await self._reported(desk, specs))

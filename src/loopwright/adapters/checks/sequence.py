@@ -99,11 +99,8 @@ class Chain:
             elif spec.paths and not touches(changes, spec.paths):
                 results[spec.name] = CheckResult(name=spec.name, passed=True, note=NOT_TOUCHED)
             else:
-                results[spec.name] = await self._result(spec)
+                results[spec.name] = await in_one_environment(spec, partial(self._made, spec))
         return tuple(results.values())
-
-    async def _result(self, spec: CheckSettings) -> CheckResult:
-        return await in_one_environment(spec, lambda: self._made(spec))
 
     async def _made(self, spec: CheckSettings) -> CheckResult:
         environment = await self.desk.outfit.digests.of(spec)
@@ -158,7 +155,7 @@ class Chain:
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
         """A pass holds on any base, as long as it has all tests of that base; what is new hangs on the base."""
         run = self.desk.run
-        if not stands(held, base=run.base, step=run.step) or held.terms != self._terms(spec):
+        if not stands(held, base=run.base, step=run.step) or held.terms != terms_of(spec, self.desk.outfit.protected):
             return False
         is_by_word = self.drops.all and bool(self.drops.mark)  # then it is bound to that word, and may be of nothing
         if is_of_nothing(held, spec) and not (spec.may_be_empty or is_by_word):
@@ -173,9 +170,6 @@ class Chain:
             return False
         return not lost(wanted.ids, await self.desk.outfit.ids_of(held), wanted.may_drop)
 
-    def _terms(self, spec: CheckSettings) -> str:
-        return terms_of(spec, self.desk.outfit.protected)
-
     async def _base(self, spec: CheckSettings, candidate: Receipt) -> Receipt | None:
         """The base's own receipt, made now if there is none yet. None: the base does not run to its end."""
         if self.base_tree == self.tree:
@@ -183,14 +177,15 @@ class Chain:
         spec = self.whole.get(spec.name, spec)
         key = receipt_key(self.base_tree, spec.name, spec.run, candidate.environment)
         held = await self.desk.book.find(key)
-        is_measured_alike = held is not None and held.terms == self._terms(spec)
+        is_measured_alike = held is not None and held.terms == terms_of(spec, self.desk.outfit.protected)
         if held is not None and is_measured_alike and stands_for_base(held, spec, self.desk.run.loop):
             return held
         ran = await self._on_base(spec, candidate.environment)
         if not ran.finished:
             return None
         made = await self.desk.receipt(spec, ran, tree=self.base_tree, key=key, environment=candidate.environment)
-        made = _with(made, judge(spec, ran, _own_way(ran)))
+        # There is nothing of a candidate in it: what it writes it may.
+        made = _with(made, judge(spec, ran, Standard(bent=frozenset(ran.bent), wrote=ran.wrote)))
         await self.desk.book.keep(made)
         return made
 
@@ -226,11 +221,6 @@ class Chain:
             base=lambda test, turn: self.base.rerun(spec, test, turn),
             on_base=outcome_on_base(base, test) if self.base_tree != self.tree else None,
         )
-
-
-def _own_way(ran: Ran) -> Standard:
-    """Of a run with nothing of a candidate in it: what it writes it may."""
-    return Standard(bent=frozenset(ran.bent), wrote=ran.wrote)
 
 
 def _with(receipt: Receipt, judged: CheckJudgement, *, base_missing: bool = False) -> Receipt:

@@ -85,15 +85,11 @@ async def _composed(desk: Desk, demand: Demand, of_base: frozenset[str], landed:
     tree, checkouts, told = desk.seen.landing, desk.outfit.checkouts, []
     if of_base:
         tree = await checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
-        told.append(f"{_listed(of_base)} as the base has {_them(of_base)}")
+        told.append(f"{_listed(of_base)} as the base has {'it' if len(of_base) == 1 else 'them'}")
     if landed:
         tree = await checkouts.compose(tree, taken_from=demand.landed, paths=landed)
         told.append(f"{_listed(landed)} as {'it' if len(landed) == 1 else 'they'} landed")
     return StandIn(tree, f" with {' and '.join(told)}")
-
-
-def _them(paths: frozenset[str]) -> str:
-    return "it" if len(paths) == 1 else "them"
 
 
 def _listed(paths: Iterable[str]) -> str:

@@ -38,18 +38,15 @@ def with_report(ran: Ran, spec: CheckSettings, request: Asked, report: Path, end
 
 
 def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
+    def exists(path: str) -> bool:
+        return (checkout / path).is_file()
+
     if spec.report == "junit":
         content = without_place(content, checkout)
-        return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=ran.runner == "pytest"))
+        return replace(ran, report=read_junit(content, exists, nodes=ran.runner == "pytest"))
     if spec.report == "coverage":
-        return replace(
-            ran, report=Report(tests=None), lines=read_coverage(content, str(checkout), _exists_in(checkout))
-        )
+        return replace(ran, report=Report(tests=None), lines=read_coverage(content, str(checkout), exists))
     return replace(ran, report=read_sarif(content, _line_in(checkout), str(checkout)))
-
-
-def _exists_in(checkout: Path) -> Callable[[str], bool]:
-    return lambda path: (checkout / path).is_file()
 
 
 def _line_in(checkout: Path) -> Callable[[str, int], str]:

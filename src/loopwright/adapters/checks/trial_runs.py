@@ -20,8 +20,6 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding, Tree
 
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
-
-
 PLAIN, AGAIN = Phase(), Phase(turn=2)
 
 
@@ -45,19 +43,13 @@ class TrialRuns:
         for held in self.trials:
             if held.answers(spec, tree, wanted, phases):
                 return held
-        ran = await self._start(spec, tree, wanted, phases) if runs_phases(spec.run, self.desk.texts) else None
+        ran = await self.run(spec, tree, wanted, phases) if runs_phases(spec.run, self.desk.texts) else None
         trial = Trial(runs=self, spec=spec, tree=tree, tests=wanted, phases=phases, ran=ran)
         self.trials.append(trial)
         return trial
 
-    async def run(self, spec: CheckSettings, tree: Tree, tests: Iterable[str]) -> ChosenTests:
+    async def run(self, spec: CheckSettings, tree: Tree, tests: frozenset[str], phases: tuple[Phase, ...] = ()) -> Ran:
         """Run these tests by themselves where the command can choose; else more of them, or all."""
-        wanted = frozenset(tests)
-        return outcomes_of(spec, await self._start(spec, tree, wanted), wanted)
-
-    async def _start(
-        self, spec: CheckSettings, tree: Tree, tests: frozenset[str], phases: tuple[Phase, ...] = ()
-    ) -> Ran:
         functions = tuple(sorted({function_of(test) for test in tests}))
         chosen = choose_tests(spec.run, functions)
         words = () if chosen else tuple(sorted({name_in_file(each).rpartition(".")[2] for each in functions}))
@@ -128,7 +120,7 @@ class Trial:
 
     async def run_apart(self, phase: Phase, tests: frozenset[str]) -> ChosenTests:
         tree = await self.runs.with_texts(self.tree, phase.texts) if phase.texts else self.tree
-        return await self.runs.run(self.spec, tree, tests)
+        return outcomes_of(self.spec, await self.runs.run(self.spec, tree, tests), tests)
 
 
 def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> ChosenTests:

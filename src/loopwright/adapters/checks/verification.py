@@ -11,7 +11,7 @@ from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
 from loopwright.adapters.checks.canary.answers import count_tests
 from loopwright.adapters.checks.canary.look import look_at
 from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_allowed_tests, without_tests
-from loopwright.adapters.checks.demands import demanded, demanded_at_start
+from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
 from loopwright.adapters.checks.ids import Outcomes
@@ -75,8 +75,9 @@ class Verification:
 
     async def before_work(self) -> ChecksReported:
         """The demands alone, on the commit as it is."""
-        tree = await self.desk.outfit.source.tree(self.desk.run.commit)
-        return ChecksReported(key=self.desk.run.key, tree=tree, results=(), also=await demanded_at_start(self.desk))
+        run, source = self.desk.run, self.desk.outfit.source
+        also = await demanded(self.desk, run.commit)
+        return ChecksReported(key=run.key, tree=await source.tree(run.commit), results=(), also=also)
 
     async def without_allowed_tests(self) -> Verification:
         """Judge without the tests that a person let change: in one process they could patch the product for others.
@@ -316,7 +317,7 @@ class Verification:
             return ()
         held = self.desk.seen.held
         paths = join_names([each.change.path for each in held], _NAMED)
-        failing = join_names(_failing(whole) or _red(whole), _NAMED)
+        failing = join_names(_failing(whole) or [each.name for each in whole if not each.passed], _NAMED)
         told = (
             f"Your own tests fail with your change: {failing}, with {paths} as you left it; fix the code or the tests"
         )
@@ -457,10 +458,6 @@ def _messages(results: tuple[CheckResult, ...], tests: tuple[str, ...]) -> tuple
     """Return each failing test with what it says, as its finding has it."""
     said = {each.rule: each.issue for each in _failures(results)}
     return tuple(said[test] for test in tests if test in said)
-
-
-def _red(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
-    return tuple(result.name for result in results if not result.passed)
 
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

@@ -64,14 +64,12 @@ class WitnessSearch:
         witnesses: list[Witness] = []
         exercised: list[str] = []
         idle: list[str] = []
-        without = await self._without_change()
         for spec in self.runs.specs:
             found = candidates.get(spec.name, WitnessCandidates())
-            tests = found.first(_MOST_TRIED)
-            if not tests or without == self.runs.desk.seen.landing:
+            reasons = await self._fail_without(spec, found)
+            if not reasons:
                 continue
-            reasons = await self._fail_without(spec, tests, without)
-            raised, noticing = await self._notice(spec, reasons) if reasons else (frozenset[str](), frozenset[str]())
+            raised, noticing = await self._notice(spec, reasons)
             exercised += [spec.name] if raised & noticing else []
             witnesses += [
                 Witness(
@@ -134,14 +132,13 @@ class WitnessSearch:
         """
         broken = await self._broken()
         forms = [broken.functions(form) for form in WRONG_VALUES] if broken.names else [broken.files]
-        left = demands
+        noticing = frozenset[str]()
         for texts in filter(None, forms):
             tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
-            noticing = await fail_on(self.runs.desk, left, tree)
-            left = tuple(each for each in left if each.name not in noticing)
-        blind = {each.name for each in left}
-        found = (each.name for each in demands if each.name not in blind)
-        return tuple(Witness(id=name, check=name, fails_on_base="exit-code") for name in found)
+            left = tuple(each for each in demands if each.name not in noticing)
+            noticing |= await fail_on(self.runs.desk, left, tree)
+        names = (each.name for each in demands if each.name in noticing)
+        return tuple(Witness(id=name, check=name, fails_on_base="exit-code") for name in names)
 
     async def _without_change(self) -> Tree:
         """Where the work began, with the candidate's tests."""
@@ -151,15 +148,13 @@ class WitnessSearch:
 
     async def red_without(self, spec: CheckSettings, found: WitnessCandidates) -> tuple[frozenset[str], Phases]:
         """Return the tests that fail without the change, and the phases on the landing tree that ask about them."""
-        tests, without = found.first(_MOST_TRIED), await self._without_change()
-        if not tests or without == self.runs.desk.seen.landing:
-            return frozenset(), ()
-        failed = (await self._start_without(spec, tests, without))[1].failed
+        failed = (await self._start_without(spec, found))[1].failed
         return (frozenset(failed), await self._phases()) if failed else (frozenset(), ())
 
-    async def _start_without(
-        self, spec: CheckSettings, tests: frozenset[str], without: Tree
-    ) -> tuple[Trial, ChosenTests]:
+    async def _start_without(self, spec: CheckSettings, found: WitnessCandidates) -> tuple[Trial | None, ChosenTests]:
+        tests, without = found.first(_MOST_TRIED), await self._without_change()
+        if not tests or without == self.runs.desk.seen.landing:
+            return None, ChosenTests()
         trial = await self.runs.start(spec, without, tests, (PLAIN, AGAIN))
         return trial, await trial.outcome(PLAIN, tests)
 
@@ -170,10 +165,10 @@ class WitnessSearch:
         broken = await self._broken()
         return (PLAIN, *(map(broken.phase, ("raise", *WRONG_VALUES)) if broken.names else ()))
 
-    async def _fail_without(self, spec: CheckSettings, tests: frozenset[str], without: Tree) -> dict[str, _Reason]:
+    async def _fail_without(self, spec: CheckSettings, found: WitnessCandidates) -> dict[str, _Reason]:
         """Return the tests that fail twice without the change and pass once more with it, with why they fail."""
-        trial, first = await self._start_without(spec, tests, without)
-        if not first.failed:
+        trial, first = await self._start_without(spec, found)
+        if trial is None or not first.failed:
             return {}
         again = await (await self._start_landing(spec, first.failed)).outcome(PLAIN, first.failed)
         second = await trial.outcome(AGAIN, again.passed) if again.passed else ChosenTests()

@@ -53,16 +53,9 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 
 
 def same_code(before: bytes, after: bytes) -> bool:
-    """Whether only comments, docstrings and layout differ. Statement by statement: mostly an early one tells."""
-    old, new = parse(before), parse(after)
-    if old is None or new is None:
-        return False
-    bodies = [behind_docstring(tree) for tree in (old, new)]
-    return len(bodies[0]) == len(bodies[1]) and all(map(_does_the_same, *bodies))
-
-
-def _does_the_same(one: ast.stmt, other: ast.stmt) -> bool:
-    return len({ast.dump(_Undocumented().visit(each)) for each in (one, other)}) == 1
+    """Whether only comments, docstrings and layout differ."""
+    trees = [tree for tree in (parse(before), parse(after)) if tree is not None]
+    return len(trees) > 1 and len({ast.dump(_Undocumented().visit(tree)) for tree in trees}) == 1
 
 
 def names_in(text: bytes) -> frozenset[str]:

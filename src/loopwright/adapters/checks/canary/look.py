@@ -85,7 +85,7 @@ async def look_at(
 def _with_approved(seen: Candidate) -> tuple[Classed, ...]:
     """Where nothing was tested before, code in a place that nobody knew as one for code is what was made, once a person
     let it in."""
-    made = frozenset(each.change.path for each in seen.approved if each.kind is FileClass.JUDGE)
+    made = seen.product
     return tuple(replace(each, kind=FileClass.PRODUCT) if each.change.path in made else each for each in seen.classed)
 
 

@@ -58,7 +58,7 @@ def read_go(content: bytes) -> Report:
     """From what `go test -json` prints; lines of the tools it starts stand between. Raises `ReportRefused`."""
     said: dict[tuple[str, str], str] = {}
     ended: dict[tuple[str, str], str] = {}
-    for event in _events(content):
+    for event in filter(None, map(_event, content.splitlines())):
         key = (_text(event, "Package") or _text(event, "ImportPath"), _text(event, "Test"))
         action = _text(event, "Action")
         if action in ("output", "build-output"):
@@ -87,13 +87,6 @@ def words_of_go(content: bytes) -> str:
         event = _event(line)
         lines.append(line.decode("utf-8", "replace") if event is None else _text(event, "Output"))
     return "".join(lines)
-
-
-def _events(content: bytes) -> Iterator[Mapping[str, object]]:
-    for line in content.splitlines():
-        event = _event(line)
-        if event is not None:
-            yield event
 
 
 def _event(line: bytes) -> Mapping[str, object] | None:
