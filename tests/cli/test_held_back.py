@@ -216,10 +216,11 @@ def test_what_is_red_before_the_work_is_in_the_brief(merged: Sample) -> None:
 
 
 def test_what_may_be_typed_at_the_end() -> None:
-    known = {"1": "approve", "Approve": "approve", "2": "reject", "reject": "reject"}
+    known = {"1": "approve", "Approve": "approve", "2": "reject", "reject too loose": "reject"}
     later = dict.fromkeys(["", "3", "later", "cancel"], "later")
     assert {word: afterwards(word) for word in {**known, **later}} == {**known, **later}
     assert afterwards("yes") == Unclear("type approve, reject REASON, or later")
+    assert isinstance(afterwards("approve setup.py"), Unclear)
 
 
 def test_the_diff_of_each_file_is_cut_after_sixty_lines_and_after_two_hundred_in_all(repo: Repository) -> None:

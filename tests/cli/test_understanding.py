@@ -154,6 +154,11 @@ def test_what_is_typed_at_a_gate(line: str, meant: Said | Unclear) -> None:
     assert understood((GATE,), line, "ann") == meant
 
 
+@pytest.mark.parametrize("line", ["approve setup.py", "1 setup.py", "approve protected tests/test_a.py"])
+def test_a_word_behind_approve_decides_nothing(line: str) -> None:
+    assert isinstance(understood((GATE,), line, "ann"), Unclear)
+
+
 def test_a_gate_that_is_open_beside_a_question_can_be_decided_there() -> None:
     assert understood((ESCALATION, GATE), "approve", "ann") == decided(approved=True)
     assert understood((ESCALATION, GATE), "continue 2", "ann") == said("continue", 2)

@@ -53,8 +53,7 @@ async def heard_on(gate: ShownGate, question: str, by: str) -> GateDecided | Non
         if line is None:
             note("")
             return None
-        word, _, reason = line.strip().partition(" ")
-        choice = afterwards(word)
+        choice = afterwards(line)
         if isinstance(choice, Unclear):
             note(f"{choice.sentence}.")
         elif choice == "later":
@@ -65,6 +64,6 @@ async def heard_on(gate: ShownGate, question: str, by: str) -> GateDecided | Non
                 gate=gate.name,
                 approved=choice == "approve",
                 evidence=gate.evidence,
-                reason=reason.strip(),
+                reason=line.strip().partition(" ")[2].strip(),
                 by=by,
             )

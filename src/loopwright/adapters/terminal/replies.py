@@ -26,6 +26,10 @@ class Unclear:
     lacks: str = ""
 
 
+_APPROVE_TAKES_NOTHING = Unclear(
+    "approve stands alone and lets in every change that is listed; decide on single files with"
+    " `loop approve|reject GATE@ID --only PATH`"
+)
 _ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
 _ONLY_REVISE_ALLOWS = Unclear("only revise takes --allow")
 
@@ -54,11 +58,12 @@ def understood(waiting: tuple[ForPeople, ...], line: str, by: str) -> Said | Unc
     return answer(first, TypedAnswer(words=tuple(line.strip().split(" ")), by=by))
 
 
-def afterwards(word: str) -> Literal["approve", "reject", "later"] | Unclear:
-    """What is typed about changes that a loop ended without: there is nothing to cancel, and nothing that hurries."""
-    match word.strip().lower():
+def afterwards(line: str) -> Literal["approve", "reject", "later"] | Unclear:
+    """Read what is typed about changes that a loop ended without: there is nothing to cancel, and nothing hurries."""
+    word, _, rest = line.strip().partition(" ")
+    match word.lower():
         case "1" | "approve":
-            return "approve"
+            return _APPROVE_TAKES_NOTHING if rest else "approve"
         case "2" | "reject":
             return "reject"
         case "" | "3" | "later" | "cancel":
@@ -181,6 +186,8 @@ def _gate_line(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear
 def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     """The gate's own name may be repeated, as on the command line."""
     reason = rest.removeprefix(gate.gate).strip() if rest.split(" ", 1)[0] == gate.gate else rest
+    if word == "approve" and reason:
+        return _APPROVE_TAKES_NOTHING
     if word == "reject" and not reason:
         return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
     return GateDecided(
