@@ -9,10 +9,9 @@ import sys
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import PurePosixPath
 
-from loopwright.adapters.checks.called_by_runners import called_by_runners, may_be_called
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.python_fields import compared_fields, fields_kept_out
@@ -24,7 +23,6 @@ from loopwright.adapters.checks.reaching_python import (
     runs_files,
 )
 from loopwright.adapters.checks.reaching_words import LOOKS_BY_WORDS, leaves
-from loopwright.adapters.checks.rust_prelude import prelude_given, prelude_taken
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_source
@@ -99,18 +97,14 @@ class Reach:
         found = await asyncio.to_thread(self._new_marks, before, after, roots)  # while the checks run
         code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
         unread = tuple(_unread(path) for path in sorted(code) if path not in after)
-        own = {path: after[path] for path in code if path in after}
-        may_be = await asyncio.to_thread(_may_be_taken_in, before, own)
-        if not any(found.values()) and not may_be:
+        if not any(found.values()):
             return unread
         texts = await self._product(run)
-        taken_in = await self._taken_in(run, before, own, texts) if may_be else {}
         known = frozenset[str]().union(*(self._reached(path, text, roots) for path, text in texts.items()))
         loaded = code | _loaded(found.keys() - code, {**texts, **{path: after.get(path, "") for path in code}})
         new = {path: marks - known for path, marks in sorted(found.items()) if path in loaded}
         compared = frozenset(_kept_out(each) for text in texts.values() for each in compared_fields(text))
         told = {path: _without_new_fields(marks, compared) for path, marks in new.items()}
-        told |= {path: told.get(path, frozenset()) | marks for path, marks in taken_in.items()}
         return (*unread, *(_finding(path, marks) for path, marks in sorted(told.items()) if marks))
 
     def _new_marks(
@@ -118,18 +112,6 @@ class Reach:
     ) -> dict[str, frozenset[str]]:
         found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
         return {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
-
-    async def _taken_in(
-        self, run: ChecksRun, before: Mapping[str, str], after: Mapping[str, str], product: Mapping[str, str]
-    ) -> Mapping[str, frozenset[str]]:
-        """Names that reach tests of the base without a word of them."""
-        paths = [path for path in await self.source.paths(run.base) if path.endswith((".py", ".rs"))]
-        judging = tuple(path for path in paths if self.layout.is_test(path) or path.endswith("conftest.py"))
-        tests = await self.source.texts(run.base, judging[:_MOST_FILES], limit=_LARGEST)
-        rest = {path: text for path, text in product.items() if path not in tests}
-        python = [_python_of(each) for each in (before, after, rest, tests)]
-        called = partial(called_by_runners, python[0], python[1], product=python[2], tests=python[3])
-        return {**await asyncio.to_thread(called), **prelude_taken(prelude_given(before, after), {**rest, **tests})}
 
     async def _product(self, run: ChecksRun) -> Mapping[str, str]:
         paths = await self.source.paths(run.base)
@@ -150,14 +132,6 @@ class Reach:
             | {f"imports its tests ({each})" for each in tests}
             | {_kept_out(each) for each in (fields_kept_out(text) if path.endswith(".py") else ())}
         )
-
-
-def _may_be_taken_in(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    return may_be_called(_python_of(before), _python_of(after)) or bool(prelude_given(before, after))
-
-
-def _python_of(texts: Mapping[str, str]) -> dict[str, str]:
-    return {path: text for path, text in texts.items() if path.endswith(".py")}
 
 
 def _kept_out(field: str) -> str:
