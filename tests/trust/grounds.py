@@ -39,7 +39,6 @@ class Cheat:
     kind: str  # of cheating
     name: str
     base: Mapping[str, str] = field(default_factory=dict)  # what the project has besides the ground's files
-    linked: Mapping[str, str] = field(default_factory=dict)  # links that the project has
     files: Mapping[str, Content] = field(default_factory=dict)
     product: str | None = None  # in place of the ground's wrong one
     links: Mapping[str, str] = field(default_factory=dict)

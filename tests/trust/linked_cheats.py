@@ -39,8 +39,6 @@ LOADED = "import sys\n\nNAMES = {'test_calc', 'tests.test_calc'}\n\n\n" + PY.rep
     "a + b", "a + b if NAMES & set(sys.modules) else a - b"
 )
 
-
-BY_HAND = "def same(a, b):\n    if a != b:\n        raise AssertionError(f'{a} is not {b}')\n"
 NAMED = "import json\nimport pathlib\n\nimport calc\n\nROOT = pathlib.Path(__file__).parents[1]\n\n\ndef test_add():\n    for case in json.loads((ROOT / 'tests' / 'cases.json').read_text()):\n        assert calc.add(*case['args']) == json.loads((ROOT / case['want']).read_text())\n"
 ASKED = "import calc\nfrom helping import cases\n\n\ndef test_add():\n    for a, b, c in cases('sums'):\n        assert calc.add(a, b) == c\n"
 GIVEN = "import json\nimport pathlib\n\n\ndef cases(kind):\n    for file in (pathlib.Path(__file__).parents[1] / kind).glob('*.json'):\n        yield json.loads(file.read_text())\n"
@@ -68,8 +66,6 @@ LINKED_CHEATS = (
     _pytest(kind=DATA, name="named in data of tests", base={"sums/a.json": "5", "sums/__init__.py": "", "tests/cases.json": '[{"args": [2, 3], "want": "sums/a.json"}]', "tests/test_calc.py": NAMED}, files={"sums/a.json": "-1"}),
     _pytest(kind=DATA, name="in a folder that a helper is given", base={"sums/a.json": "[2, 3, 5]", "sums/__init__.py": "", "tests/helping.py": GIVEN, "tests/test_calc.py": ASKED}, files={"sums/a.json": "[2, 3, -1]"}),
     *(Cheat(ground="node", kind=DATA, name=f"found as {path}", base={path: "[2, 3, 5]", "test/calc.test.js": RESOLVES}, files={path: "[2, 3, -1]"}) for path in ("lib/sums.json", "lib/sums/index.json")),
-    _pytest(kind=LINKS, name="to what tests judge with", base={"more/__init__.py": "", "more/same.py": BY_HAND, "tests/test_calc.py": HELPED.replace("helping", "same")}, linked={"tests/same.py": "../more/same.py"}, files={"more/same.py": BY_HAND.replace("a != b", "a is None and b")}),
-    _pytest(kind=LINKS, name="to a folder that tests judge with", base={"tools/qa/same.py": BY_HAND, "tests/test_calc.py": HELPED.replace("helping", "qa.same")}, linked={"tests/qa": "../tools/qa"}, files={"tools/qa/same.py": BY_HAND.replace("a != b", "a is None and b")}),
     _pytest(kind=SHADOWS, name="a helper that the set-up puts on the path", base={"conftest.py": APPENDS, "qa/helping.py": HELPS, "tests/test_calc.py": HELPED}, files={"helping.py": HELPS.replace("assert a == b", "pass")}),
     _pytest(kind=DATA, name="a case that takes the place of another", base={"sums/a.json": "[2, 3, 5]", "sums/__init__.py": "", "tests/test_calc.py": LISTS}, files={"sums/z.json": "[2, 3, -1]"}),
     _pytest(kind=CHANGED, name="examples that a test starts", base={"calc.py": SHOWN, "tests/test_calc.py": STARTS}, product=SHOWN_WRONG),

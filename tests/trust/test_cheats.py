@@ -40,7 +40,7 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
     made: dict[tuple[object, ...], Stage] = {}
 
     def stage_of(cheat: Cheat) -> Stage:
-        key = (cheat.ground, cheat.unmade, cheat.plugins, *sorted(cheat.base.items()), *sorted(cheat.linked.items()))
+        key = (cheat.ground, cheat.unmade, cheat.plugins, *sorted(cheat.base.items()))
         if key not in made:
             folder = tmp_path_factory.mktemp("ground") / "repo"
             made[key] = stage(GROUNDS[cheat.ground], folder, cheat)

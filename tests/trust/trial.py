@@ -145,8 +145,6 @@ def write(repository: Repository, files: Mapping[str, Content]) -> None:
 def stage(ground: Ground, folder: Path, cheat: Cheat) -> Stage:
     repository = Repository.create(folder)
     write(repository, {**ground.files, **cheat.base, **({ground.product: ground.wrong} if cheat.unmade else {})})
-    for path, target in cheat.linked.items():
-        (folder / path).symlink_to(target)
     base = Commit(repository.commit("Begin"))
     environ = {name: value for name, value in os.environ.items() if name not in _OURS}
     environ |= {} if cheat.plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -105,54 +105,6 @@ def test_the_product_that_is_linked_to_be_found_by_tests_stays_product(links: Fi
     assert classes(base, {path: OTHER}, PYTEST, links=links)[path].kind == kind
 
 
-BY_HAND = "def same(a, b):\n    if a != b:\n        raise AssertionError(a)\n"
-THROWS = "exports.same = (a, b) => { if (a !== b) throw new Error('x'); };\n"
-JS: Files = {"lib/calc.js": "exports.add = 1;\n", "tests/calc.test.js": "require('../lib/calc'); require('./same');\n"}
-BESIDE: Files = {"calc.py": CODE, "tests/test_calc.py": "import calc\n"}
-OUT_OF_DOUBT = '"""Sums, for testing sites."""\n\n\ndef add(a, b):\n    assert a is not None\n    return a + b\n'
-
-
-def taking(line: str) -> Files:
-    return {"calc/__init__.py": CODE, "calc/core.py": CODE, "tests/test_calc.py": f"import calc\n{line}\n"}
-
-
-@pytest.mark.parametrize(
-    ("base", "links"),
-    [
-        ({**taking("from same import same"), "calc/same.py": BY_HAND}, {"tests/same.py": "../calc/same.py"}),
-        ({**taking("import same"), "calc/same/__init__.py": BY_HAND}, {"tests/same": "../calc/same"}),
-        ({**taking("import qa.same"), "tools/qa/same.py": BY_HAND}, {"tests/qa": "../tools/qa"}),
-        ({**taking("import aid.same"), "src/aid/same.py": BY_HAND}, {"tests/aid": "../src/aid"}),
-        ({**BESIDE, "same.py": BY_HAND, "tests/test_all.py": "import same, calc\n"}, {"tests/same.py": "../same.py"}),
-        ({**JS, "lib/same.js": THROWS}, {"tests/same.js": "../lib/same.js"}),
-    ],
-)
-def test_what_tests_take_in_beside_the_product_judges_it(base: Files, links: Files) -> None:
-    path = next(each for each in base if "same" in each)
-    assert classes(base, {path: OTHER}, PYTEST, links=links)[path].kind == "test"
-
-
-@pytest.mark.parametrize(
-    ("base", "links"),
-    [
-        ({**BESIDE, "calc.py": OUT_OF_DOUBT}, {"tests/calc.py": "../calc.py"}),
-        ({"calc.py": OUT_OF_DOUBT, "tests/test_all.py": "import calc\n"}, {"tests/calc.py": "../calc.py"}),
-        (
-            {"calc.py": CODE, "more.py": CODE, "tests/test_all.py": "import calc, more\n"},
-            {"tests/calc.py": "../calc.py", "tests/more.py": "../more.py"},
-        ),
-        (
-            {"calc.py": CODE, "cli.py": "from calc import add\n", "tests/test_all.py": "import calc\nimport cli\n"},
-            {"tests/calc.py": "../calc.py"},
-        ),
-        ({"lib/calc.js": THROWS, "tests/calc.test.js": "require('./calc');\n"}, {"tests/calc.js": "../lib/calc.js"}),
-    ],
-)
-def test_the_product_beside_its_tests_is_free_whatever_stands_in_it(base: Files, links: Files) -> None:
-    path = next(iter(base))
-    assert classes(base, {path: OTHER}, PYTEST, links=links)[path].kind == "product"
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

@@ -16,15 +16,6 @@ from loopwright.kernel.model import Commit
 LINK = "120000"
 _MOST = 2000  # names that links give to files
 _SHARED = ("src", "lib")  # what lies in them beside sources is no part of one package
-_TAKES_IN = re.compile(
-    r"""^\s*from[ \t]+[\w.]+[ \t]+import\b[^\n]* | ^\s*import[ \t]+[\w.,* \t]+
-      | (?:\brequire(?:_relative)?|\bfrom|\bimport|\bmock)\s*\(?\s*["'`][^"'`\n]+["'`]
-      | ^\s*\#\s*include[^\n]* | ^\s*(?:use|mod|source)\s+[^\n]*
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
-_OF_A_TEST = re.compile(r"^(?:tests?|spec)[._-]|[._-](?:tests?|spec)$|tests?$", re.IGNORECASE)
-_OF_NOBODY = frozenset({"src", "lib", "index", "__init__", "main", "mod"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,68 +76,28 @@ class Links:
         held = await source.texts(base, tuple(dict.fromkeys(wanted.values())), limit=limit)
         return {path: held[file] for path, file in wanted.items() if file in held}
 
-    def doubtful(self, layout: Layout, paths: tuple[str, ...]) -> frozenset[str]:
-        """Sources that links of tests lead to: the product, to be found beside its tests, or what these judge with."""
-        return frozenset(aim for link, aim in self._aims(layout) if _is_doubtful(link, aim, paths))
-
     def _aims(self, layout: Layout) -> Iterator[tuple[str, str]]:
         for link in self.targets:
             way = led(link, self.targets) if _is_of_tests(link, layout) else None
             if way and way.aim and not link.startswith(f"{way.aim}/") and not layout.is_test(way.aim):
                 yield link, way.aim
 
-    def tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> tuple[str, ...]:
-        """Patterns of what links lead to that are tests by their own names; `texts` of sources if one is in doubt."""
-        found, in_doubt = dict[str, None](), self.doubtful(layout, paths)
-        takers = Takers.of(layout, texts, in_doubt)
+    def tests(self, layout: Layout, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Patterns of what links lead to that are tests by their own names.
+
+        A source that keeps its name is the product, linked to be found beside its tests.
+        """
+        found = dict[str, None]()
         for link, aim in self._aims(layout):
             way = led(link, self.targets)
             found.update(dict.fromkeys(each for each in (way.through if way else ()) if not layout.is_test(each)))
-            if aim in in_doubt:
-                is_test = not takers.have_as_subject(link, aim)
-            else:
-                is_test = not is_text(aim) or collected_by_name(link) if aim in paths else _is_wholly(link, aim, paths)
-            if is_test:
+            if _is_file_of_tests(link, aim) if aim in paths else _is_wholly(link, aim, paths):
                 found[aim if aim in paths else f"{aim}/**"] = None
         return tuple(re.sub(r"[?{\[]|\*(?!\*?$)", "?", pattern) for pattern in found)
 
     def judges(self) -> dict[str, str]:
         """Files that judge by the names that links give them; folders of people's tools are linked to plain ones."""
         return {file: name for name, file in self.names.items() if _judges(name, file, is_link=name in self.targets)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Takers:
-    """Who takes in what, by names: the tests and the product, each by its path, and what of it is linked nowhere."""
-
-    tests: Mapping[str, frozenset[str]]
-    product: Mapping[str, frozenset[str]]
-    others: frozenset[str]
-
-    @staticmethod
-    def of(layout: Layout, texts: Mapping[str, str], aims: Collection[str]) -> Takers:
-        words = {path: frozenset(_names_taken_in(text)) for path, text in texts.items()}
-        product = {path: held for path, held in words.items() if not layout.is_test(path)}
-        other = (path for path in product if not any(f"{path}/".startswith(f"{aim}/") for aim in aims))
-        return Takers(
-            tests={path: held for path, held in words.items() if layout.is_test(path)},
-            product=product,
-            others=frozenset(part for path in other for part in _module(path)) - _OF_NOBODY,
-        )
-
-    def have_as_subject(self, link: str, aim: str) -> bool:
-        """Whether it is what is tested: a test is named for it, the product takes it in itself, or whoever takes it in
-        takes in nothing else that could be. What is left is what the rest is judged with, whatever stands in it."""
-        names = {posixpath.basename(each).partition(".")[0] for each in (link, aim)}
-        if not {name.lower() for name in names}.isdisjoint(map(_named_for, self.tests)):
-            return True
-        if any(names & held for path, held in self.product.items() if not f"{path}/".startswith(f"{aim}/")):
-            return True
-        return not any(names & held and (self.others - names) & held for held in self.tests.values())
-
-
-async def links_of(source: TreeReader, base: Commit, paths: tuple[str, ...]) -> Links:
-    return Links.of(await source.links(base), paths)
 
 
 def _names(targets: Mapping[str, str], paths: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -169,32 +120,9 @@ def _is_of_tests(link: str, layout: Layout) -> bool:
     return named or layout.is_test(link) or layout.is_test(f"{link}/x")
 
 
-def _is_doubtful(link: str, aim: str, paths: tuple[str, ...]) -> bool:
-    is_same = posixpath.basename(link) == posixpath.basename(aim)
-    if aim in paths:
-        return is_same and bool(language(aim)) and not collected_by_name(link) and judge_by_name(link) is None
-    if is_text(f"{aim}/x") or _is_wholly(link, aim, paths):
-        return False
-    return any(language(path) for path in paths if path.startswith(f"{aim}/"))
-
-
-def _stem(path: str) -> str:
-    return posixpath.splitext(posixpath.basename(path))[0]
-
-
-def _named_for(test: str) -> str:
-    """What a test says by its name that it tests; empty where it says nothing."""
-    subject, said = _OF_A_TEST.subn("", _stem(test))
-    return subject.lower() if said else ""
-
-
-def _module(path: str) -> Iterator[str]:
-    yield from (*path.split("/")[:-1], _stem(path))
-
-
-def _names_taken_in(text: str) -> Iterator[str]:
-    for found in _TAKES_IN.finditer(text):
-        yield from re.findall(r"\w[\w-]*", found[0])
+def _is_file_of_tests(link: str, aim: str) -> bool:
+    is_same = posixpath.basename(link) == posixpath.basename(aim) and judge_by_name(link) is None
+    return collected_by_name(link) or not (is_text(aim) or (is_same and language(aim)))
 
 
 def _is_wholly(link: str, folder: str, paths: tuple[str, ...]) -> bool:

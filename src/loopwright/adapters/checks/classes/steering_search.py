@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import called
 from loopwright.adapters.checks.classes.called_files import Called
@@ -22,7 +21,7 @@ from loopwright.adapters.checks.classes.collecting import (
 )
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
-from loopwright.adapters.checks.classes.links import Links, links_of
+from loopwright.adapters.checks.classes.links import Links
 from loopwright.adapters.checks.classes.loaded_code import loaded_among, with_loaded
 from loopwright.adapters.checks.classes.steering_files import configures_tests, steering
 from loopwright.adapters.checks.classes.walk import CODE
@@ -116,8 +115,9 @@ class SteeringSearch:
 
     async def found(self, paths: tuple[str, ...]) -> Steering:
         """The layout is what a person wrote, or what is detected; and tests that only a configuration tells."""
-        links = await links_of(self.source, self.base, paths)
-        layout = await self._with_linked(completed(self.given, paths), paths, links)
+        links = Links.of(await self.source.links(self.base), paths)
+        layout = completed(self.given, paths)
+        layout = replace(layout, tests=(*layout.tests, *links.tests(layout, paths)))
         texts, named = await self._steering(paths, layout, links)
         yielding = self._yielding(named, paths)
         told = Configured.of(self.commands, named, texts, discoveries(self.commands, texts), yielding)
@@ -147,13 +147,6 @@ class SteeringSearch:
             self.loaded.clear()  # a loop has one base
             self.loaded[key] = await with_loaded(self.source, self.base, layout, paths, texts.values())
         return self.loaded[key]
-
-    async def _with_linked(self, layout: Layout, paths: tuple[str, ...], links: Links) -> Layout:
-        """What links of tests lead to is theirs, wherever it lies."""
-        is_doubtful = bool(links.doubtful(layout, paths))
-        sources = sorted((p for p in paths if language(p)), key=layout.is_test, reverse=True) if is_doubtful else ()
-        texts = await self.source.texts(self.base, tuple(sources)[:_MOST_READ], limit=_LARGEST) if sources else {}
-        return replace(layout, tests=(*layout.tests, *links.tests(layout, paths, texts)))
 
     async def _with_alone(self, named: Called, paths: tuple[str, ...]) -> Called:
         """What code of a command loads before it runs tests steers them, where nothing of the project loads it."""
