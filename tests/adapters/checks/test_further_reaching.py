@@ -38,7 +38,6 @@ REACHING = (
     f"import code\n{_ASKS}\ndef a():\n    code.InteractiveInterpreter().runsource(TEXT)",
     f"from builtins import exec as run\n{_ASKS}\ndef a():\n    run(TEXT)",
     f"import builtins\n{_ASKS}\ndef a():\n    getattr(builtins, 'exec')(TEXT)",
-    "import builtins\nimport b\nbuiltins.exec(b.text())",
     # Modules of tests among those that are loaded
     _ANY.format("{'test_calc', 'tests.test_calc'}", "NAMES & set(sys.modules)"),
     _ANY.format("('test_calc',)", "any(each in sys.modules for each in NAMES)"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from loopwright.adapters.checks.python_tree import Function, PythonTree, folded
+from loopwright.adapters.checks.python_tree import PythonTree, folded, names_of
 
 _TEST_PLACE = re.compile(
     r"(?:\.{0,2}/)*(?:\*+/)*(?:(?:__)?tests(?:__)?(?:/.*)?|test_[\w*]*(?:\.py)?|conftest(?:\.py)?)"
@@ -16,21 +16,38 @@ _JOINS = frozenset(
     {"join", "joinpath", "glob", "rglob", "iglob", "Path", "PurePath", "listdir", "walk", "scandir"}
     | {"exists", "lexists", "isfile", "isdir", "access", "stat", "open"}
 )
-_MAKES = frozenset({"mkdir", "touch", "write_text", "write_bytes"})
-_MAKES_WHAT_IT_GETS = frozenset({"mkdir", "makedirs"})
-_KEEPS = frozenset({"join", "joinpath", "Path", "PurePath"})
-_DEEPEST = 8  # steps from a name to what it was made of
-_Parents = Mapping[int, ast.AST]
-_Wide = (*Function.__args__, ast.ClassDef, ast.Module)
+_MAKES = frozenset({"mkdir", "makedirs", "touch", "write_text", "write_bytes", "open"})
+_LOOKS = (_JOINS - {"join", "joinpath", "Path", "PurePath", "open"}) | {
+    *("is_file", "is_dir", "iterdir", "read", "read_text", "read_bytes", "readlines", "lstat", "resolve_name"),
+    *("find_spec", "import_module", "__import__", "__file__", "cwd", "getcwd"),
+}
 
 
 def looked_into(seen: PythonTree) -> Iterator[str]:
-    found = [node for node in seen.nodes if _names_place(node, seen)]
-    if not found:
-        return
-    parents = {id(child): node for node in seen.nodes for child in ast.iter_child_nodes(node)}
-    if not all(_is_made(node, parents) and _is_given(node, parents) for node in found):
-        yield "looks into the folder of its tests"
+    found = {id(node) for node in seen.nodes if _names_place(node, seen)}
+    if found:
+        functions = (node for node in seen.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        made = {id(inner) for each in functions if _only_makes(each) for inner in ast.walk(each)}
+        if not found <= made:
+            yield "looks into the folder of its tests"
+
+
+def _only_makes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it makes something below what it is given and never asks what is there, not even by trying."""
+    inner = tuple(ast.walk(function))
+    names, is_given = set(names_of(inner)), bool(function.args.args or function.args.kwonlyargs)
+    asks = any(isinstance(node, ast.Try | ast.With) or _opens_to_read(node) for node in inner)
+    return is_given and not asks and not names.isdisjoint(_MAKES) and names.isdisjoint(_LOOKS)
+
+
+def _opens_to_read(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open"), args=[*_, ast.Constant(value="w" | "x")]):
+            return False
+        case ast.Call(func=called):
+            return "open" in names_of((called,))
+        case _:
+            return False
 
 
 def _names_place(node: ast.AST, seen: PythonTree) -> bool:
@@ -44,88 +61,3 @@ def _names_place(node: ast.AST, seen: PythonTree) -> bool:
         case _:
             return False
     return any(word and _TEST_PLACE.fullmatch(word) for word in words)
-
-
-def _is_made(node: ast.AST, parents: _Parents, depth: int = 0) -> bool:
-    """Whether nothing but making comes of it; who tries to make it may learn that it is there."""
-    above = parents.get(id(node))
-    if depth > _DEEPEST or above is None:
-        return False
-    match above:
-        case ast.BinOp(op=ast.Div()):
-            return _is_made(above, parents, depth + 1)
-        case ast.Attribute(attr=made) if made in _MAKES:
-            return isinstance(parents.get(id(above)), ast.Call) and not _is_tried(above, parents)
-        case ast.Attribute(attr=kept) if kept in _KEEPS:
-            return _is_made(parents[id(above)], parents, depth + 1)
-        case ast.Call(func=called) if node is not called and _last(called) in _MAKES_WHAT_IT_GETS:
-            return not _is_tried(above, parents)
-        case ast.Call(func=called) if node is not called and _last(called) in _KEEPS:
-            return _is_made(above, parents, depth + 1)
-        case ast.Call(func=ast.Name(id="open"), args=[_, ast.Constant(value="w" | "wb" | "x"), *_]):
-            return not _is_tried(above, parents)
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            used = [
-                each for each in ast.walk(_around(above, parents)) if isinstance(each, ast.Name) and each.id == name
-            ]
-            loads = [each for each in used if isinstance(each.ctx, ast.Load)]
-            return len(used) == len(loads) + 1 and all(_is_made(each, parents, depth + 1) for each in loads)
-        case _:
-            return False
-
-
-def _is_tried(node: ast.AST, parents: _Parents) -> bool:
-    above = parents.get(id(node))
-    while above is not None and not isinstance(above, _Wide):
-        if isinstance(above, ast.Try | ast.With):
-            return True
-        above = parents.get(id(above))
-    return False
-
-
-def _is_given(node: ast.AST, parents: _Parents) -> bool:
-    """Whether it starts at what the function, or its object, was given."""
-    around = _around(node, parents)
-    if not isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    taken = {each.arg for each in (*around.args.posonlyargs, *around.args.args, *around.args.kwonlyargs)}
-    for _ in range(_DEEPEST):
-        node = _start(node)
-        if not isinstance(node, ast.Name):
-            return False
-        if node.id in taken:
-            return True
-        values = [each.value for each in ast.walk(around) if _binds(each, node.id) and isinstance(each, ast.Assign)]
-        if len(values) != 1:
-            return False
-        node = values[0]
-    return False
-
-
-def _binds(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-
-
-def _start(node: ast.AST) -> ast.AST:
-    while True:
-        match node:
-            case ast.BinOp(left=first) | ast.Attribute(value=first):
-                node = first
-            case ast.Call(func=called, args=[first, *_]) if _last(called) in (*_KEEPS, "abspath", "str", "fspath"):
-                is_method = isinstance(called, ast.Attribute) and called.attr == "joinpath"
-                node = called if is_method else first
-            case ast.Call(func=ast.Attribute() as called):
-                node = called
-            case _:
-                return node
-
-
-def _around(node: ast.AST, parents: _Parents) -> ast.AST:
-    above = parents.get(id(node), node)
-    while not isinstance(above, _Wide) and id(above) in parents:
-        above = parents[id(above)]
-    return above
-
-
-def _last(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

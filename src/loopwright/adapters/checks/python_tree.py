@@ -20,7 +20,6 @@ _RUNNERS_OF_DJANGO = ("django.test.", "django.core.management.commands.test.")
 # In an app, the command `test` goes before Django's own.
 COMMAND_OF_DJANGO = "management/commands/test.py"
 _OF_KEYS = ("keys", "items", "copy")
-_SHAPING = ("replace", "lower", "upper", "strip", "removeprefix", "removesuffix", "decode", "encode", "format")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,28 +219,13 @@ def _sliced(text: str | None, part: ast.Slice) -> str | None:
 
 
 def _shaped(text: str | None, shaping: str, args: list[ast.expr], depth: int) -> str | None:
-    if text is None:
-        return None
     match shaping, args:
-        case "join", [ast.List(elts=pieces) | ast.Tuple(elts=pieces)]:
+        case "join", [ast.List(elts=pieces) | ast.Tuple(elts=pieces)] if text is not None:
             return _joined(text, pieces, depth)
-        case "join", [ast.Call(func=ast.Name(id="reversed"), args=[piece])]:
-            found = folded(piece, depth + 1)
-            return found and text.join(reversed(found))
         case "encode" | "decode", _:
             return text
-        case _ if shaping in _SHAPING:
-            given = [folded(each, depth + 1) for each in args]
-            return None if None in given else _called(text, shaping, [each for each in given if each is not None])
         case _:
             return None
-
-
-def _called(text: str, shaping: str, given: list[str]) -> str | None:
-    try:
-        return str(getattr(text, shaping)(*given))
-    except (TypeError, ValueError, LookupError, AttributeError):
-        return None
 
 
 def _constants(nodes: Nodes) -> Iterator[tuple[str, str]]:
@@ -270,7 +254,7 @@ def as_script(nodes: Nodes) -> Iterator[int]:
                 pass
 
 
-def _imported_names(nodes: Nodes) -> Iterator[tuple[str, str]]:
+def imported_names(nodes: Nodes) -> Iterator[tuple[str, str]]:
     for node in nodes:
         match node:
             case ast.Import(names=names):
@@ -284,7 +268,7 @@ def _imported_names(nodes: Nodes) -> Iterator[tuple[str, str]]:
 
 
 def _origins(nodes: Nodes) -> Mapping[int, str]:
-    imported = dict(_imported_names(nodes))
+    imported = dict(imported_names(nodes))
     shadowed = {id(name) for node in nodes if isinstance(node, Function) for name in _shadowed(node, imported)}
     names = (node for node in nodes if isinstance(node, ast.Name) and node.id in imported)
     return {id(node): imported[node.id] for node in names if id(node) not in shadowed}

@@ -139,8 +139,6 @@ def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     yield from looked_into(seen)
     yield from patched_in_python(seen, own)
     yield from lies_in_python(seen.nodes)
-    if isinstance(tree, ast.Module):
-        yield from _run_when_loaded(tree, seen)
 
 
 def _told_by_lines(text: str) -> Iterator[str]:
@@ -329,28 +327,3 @@ def _code_in_text(seen: PythonTree) -> Iterator[ast.Module]:
         code = parsed(text) if _LIKE_CODE.search(text) else None
         if code is not None:
             yield code
-
-
-def _run_when_loaded(tree: ast.Module, seen: PythonTree) -> Iterator[str]:
-    """At the top of a module there is nothing yet that the code could be made from, but other files."""
-    for statement in tree.body:
-        if (
-            isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-            or id(statement) in seen.as_script
-        ):
-            continue
-        for node in ast.walk(statement):
-            match node:
-                case ast.Call(func=called, args=[source, *_]) if id(node) not in seen.as_script:
-                    if _called_exec(called) and seen.text(source) is None:
-                        yield "runs text as code when it is loaded"
-                case ast.Import(names=names) if id(node) not in seen.as_script:
-                    yield from ("imports the runner of tests doctest" for each in names if each.name == "doctest")
-                case ast.ImportFrom(module="doctest") if id(node) not in seen.as_script:
-                    yield "imports the runner of tests doctest"
-                case _:
-                    pass
-
-
-def _called_exec(called: ast.expr) -> bool:
-    return _is_running(called) and "exec" in names_of((called,))

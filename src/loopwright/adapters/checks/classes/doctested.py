@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.classes.examples import decides_at_run_time
-from loopwright.adapters.checks.python_tree import as_script
+from loopwright.adapters.checks.python_tree import as_script, imported_names
 
 _GIVEN_A_MODULE = ("testmod", "DocTestSuite")
 _GIVEN_A_TEXT = ("testfile", "DocFileSuite")
@@ -103,7 +103,7 @@ def _modules(text: str, *, is_run: bool) -> set[str] | None:
     plain = {id(node) for call in calls for node in ast.walk(call.func)} | told
     if any(_goes_otherwise(node) for node in nodes if id(node) not in plain):
         return None
-    meant = dict(pair for node in nodes for pair in _imported(node))
+    meant = dict(imported_names(nodes))
     rebound = {name for node in nodes for name in _bound(node)}
     found = set[str]()
     for call in calls:
@@ -139,18 +139,6 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield name
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
-        case _:
-            pass
-
-
-def _imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    match node:
-        case ast.Import(names=names):
-            for alias in names:
-                first = alias.name.split(".")[0]
-                yield (alias.asname, alias.name) if alias.asname else (first, first)
-        case ast.ImportFrom(module=module, names=names):
-            yield from ((alias.asname or alias.name, f"{module or ''}.{alias.name}".lstrip(".")) for alias in names)
         case _:
             pass
 
