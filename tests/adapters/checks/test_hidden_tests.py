@@ -109,6 +109,27 @@ def test_a_product_that_skips_acceptance_tests_does_not_pass(
     assert [each.file for each in report.hidden] == ([] if runs else [HIDDEN])
 
 
+@pytest.mark.parametrize("spec", [UNITTEST, PYTEST], ids=["unittest", "pytest"])
+@pytest.mark.parametrize(("value", "rules"), [("a + b", ["hidden-fails-alone"]), ("a * b", [])])
+def test_acceptance_tests_pass_without_the_tests_of_the_maker(
+    tmp_path: Path, spec: CheckSettings, value: str, rules: list[str]
+) -> None:
+    made = project(tmp_path, BASE, [spec])
+    body = "calc.mul = lambda a, b: a * b\n        self.assertEqual(calc.mul(2, 2), 4)"
+    commit = made.candidate(
+        {
+            "calc.py": f"{CALC}\n\ndef mul(a, b):\n    return {value}\n",
+            "tests/test_a_patch.py": HEAD + method(body),
+            HIDDEN: HEAD + method("self.assertEqual(calc.mul(2, 3), 6)"),
+        }
+    )
+    hidden = HiddenTests(files=(HIDDEN,))
+    report = asyncio.run(made.report(commit, trust=Trust(base=made.base, in_force=True), hidden=hidden))
+    assert all(each.passed for each in report.landing)
+    assert [each.rule for each in faults_of(report) if each.rule.startswith("hidden")] == rules
+    assert [each.file for each in report.hidden] == ([HIDDEN] if rules else [])
+
+
 def test_a_test_is_found_by_its_file_however_it_is_named() -> None:
     files = ("pkg/tests/test_a.py", "web/a.test.js")
     names = ("pkg/tests/test_a.py::T::test_b[1]", "tests.test_a.T.test_b", "test_a.T.test_b", "web/a.test.js > adds")

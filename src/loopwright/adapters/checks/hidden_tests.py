@@ -7,24 +7,26 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopwright.adapters.checks.canary.answers import count_tests
+from loopwright.adapters.checks.candidate import without_tests
 from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ids import file_of, place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, ended_how
 from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.single_test import choose_files
-from loopwright.adapters.checks.trial_runs import TrialRuns, failed_tests
+from loopwright.adapters.checks.trial_runs import TrialRuns, failed_tests, outcomes_of
 from loopwright.adapters.checks.witnesses import reason_of
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Finding
-from loopwright.kernel.trust import FailedHiddenTest, HiddenTests
+from loopwright.kernel.trust import FailedHiddenTest, FileClass, HiddenTests
 
 _GUIDANCE = (
     "This is an acceptance test of the examiner, which is not shown. Keep to the interface page and the task; if the"
     " test contradicts the task, say so with `needs_clarification`: a person decides."
 )
+_ALONE = "An acceptance test passes only together with your tests, and fails without them"
 _RAISED = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE)
 _MISSING = re.compile(r"(?:name|named|attribute|argument) '([^']+)'|([\w.]+)\(\) (?:takes|got)")
 
@@ -99,18 +101,35 @@ def _stands_on(page: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name.rpartition('.')[2])}(?!\w)", page) is not None
 
 
-async def add_not_run(desk: Desk, report: ChecksReported) -> ChecksReported:
-    """Add a finding for each acceptance test that does not run or is skipped: a product can make it so."""
+async def judge_hidden(desk: Desk, specs: tuple[CheckSettings, ...], report: ChecksReported) -> ChecksReported:
+    """Add findings for acceptance tests that are skipped or not run, and for those that need the maker's tests."""
     ran, hidden = report.landing or report.results, desk.run.hidden
-    if hidden.must_fail or not all(each.passed for each in ran):
+    if not hidden.files or hidden.must_fail or not all(each.passed for each in ran):
         return report
-    found = [pair for each in ran for pair in await desk.outfit.ids(each.receipt, desk.book)]
-    passed = {find_file(test, hidden.files) for test, how in found if how == "passed"}
-    passed -= {find_file(test, hidden.files) for test, how in found if how == "skipped"}
-    there = await desk.outfit.source.paths(desk.seen.landing) if hidden.files else ()
-    missed = (path for path in _collected(hidden) if path in there and path not in passed)
-    told = (engine_finding("hidden-not-run", f"Acceptance tests in {path} did not run") for path in missed)
-    return replace(report, findings=(*report.findings, *told))
+    found = {each.name: dict(await desk.outfit.ids(each.receipt, desk.book)) for each in ran}
+    own = {name: frozenset(test for test in ids if find_file(test, hidden.files)) for name, ids in found.items()}
+    hows = [(find_file(test, hidden.files), found[name][test]) for name, tests in own.items() for test in tests]
+    missed = set(_collected(hidden)) & set(await desk.outfit.source.paths(desk.seen.landing))
+    missed -= {file for file, how in hows if how == "passed" and (file, "skipped") not in hows}
+    told = [engine_finding("hidden-not-run", f"Acceptance tests in {path} did not run") for path in sorted(missed)]
+    runs = TrialRuns(desk=desk, specs=specs)
+    alone = [each for spec in specs if own.get(spec.name) for each in await _fail_alone(runs, spec, own[spec.name])]
+    return replace(report, findings=(*report.findings, *told, *alone))
+
+
+async def _fail_alone(runs: TrialRuns, spec: CheckSettings, tests: frozenset[str]) -> list[Finding]:
+    """Run acceptance tests without the tests that the maker changed, which could patch the product for them."""
+    seen, files = runs.desk.seen, runs.desk.run.hidden.files
+    changed = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST).difference(files)
+    tree = (await without_tests(seen, changed, runs.desk.outfit.checkouts)).landing
+    if tree == seen.landing:
+        return []
+    found = outcomes_of(spec, await runs.run(spec, tree, tests), tests)
+    said = {test: found.failed[test].issue if test in found.failed else f"{test} did not run" for test in tests}
+    return [
+        engine_finding("hidden-fails-alone", f"{_ALONE}: {said[test]}", file=find_file(test, files))
+        for test in sorted(tests - found.passed)
+    ]
 
 
 def conceal(report: ChecksReported, hidden: HiddenTests) -> ChecksReported:

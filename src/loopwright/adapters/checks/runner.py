@@ -10,7 +10,7 @@ from typing import Literal
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed, is_altered_test, without_tests
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.hidden_tests import add_not_run, conceal, try_on_base
+from loopwright.adapters.checks.hidden_tests import conceal, judge_hidden, try_on_base
 from loopwright.adapters.checks.order import as_trusted, at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.receipts import ReceiptBook
@@ -95,7 +95,7 @@ class CommandChecks:
             book=ReceiptBook(self.outfit.store, run.loop),
             demand_limit=self.demand_limit,
         )
-        report = await add_not_run(desk, await self._reported(desk, specs))
+        report = await judge_hidden(desk, specs, await self._reported(desk, specs))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         is_tried = not (run.preflight or run.hidden.must_fail)
         code = await self._changed_code(classifier, seen, own_base, run.commit) if is_tried else None
