@@ -39,7 +39,7 @@ def writes(path: str, text: str) -> str:
 
 
 def examines(test: str = TEST_MUL.format(15), page: str = PAGE) -> str:
-    return writes(HIDDEN, test) + f"report(summary='tests', interface={page!r})\n"
+    return writes(HIDDEN, test) + f"print({test!r})\nreport(summary='tests', interface={page!r})\n"
 
 
 def makes(value: str) -> str:
@@ -52,6 +52,14 @@ WRONG_FIRST = "if attempt == 1:\n    value = 'a + b'\nelse:\n    value = 'a * b'
 )
 LOOKS = "note('brief', Path(os.environ['LOOP_BRIEF']).read_text() + Path(os.environ['LOOP_CONTEXT']).read_text())\n"
 LOOKS += "note('tree', ' '.join(str(path) for path in Path('.').rglob('*.py')))\n"
+
+
+# Files that hold the tests, wherever the maker may look. The record of the loop stays: git's objects, and the store.
+LOOKS += """
+for path in (path for path in root.rglob('*') if path.is_file() and path.parent.name != 'blobs'):
+    if b'secret_' + b'expectation' in path.read_bytes() and not path.name.startswith('loop.db'):
+        note('leaks', str(path.relative_to(root)))
+"""
 
 
 def staged(folder: Path, developer: str, examiner: str | None, reviewer: str = PASSES) -> Scene:
@@ -88,6 +96,7 @@ def test_wrong_code_that_the_makers_own_tests_pass_does_not_land(tmp_path: Path)
     assert "tests.test_accepted.Accepted.test_multiplies - AssertionError: 8 != 15" in briefs
     assert "secret_expectation" not in briefs
     assert not any(HIDDEN in line for line in scene.noted("tree"))
+    assert scene.noted("leaks") == []
 
 
 def test_a_person_drops_a_wrong_test_that_the_maker_disputes(tmp_path: Path) -> None:
@@ -171,6 +180,7 @@ def test_killed_after_the_examiner_ran_it_goes_on_with_the_same_tests(tmp_path: 
     assert said["outcome"] == "verified"
     assert roles_run(scene) == ["examiner", "developer", "developer", "reviewer"]
     assert next(each.report.interface for each in scene.events(AgentReported)) == PAGE
+    assert scene.noted("leaks") == []
     assert "secret_expectation" in scene.file_at(f"loop/{said['loop']}", HIDDEN)
 
 

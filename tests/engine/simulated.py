@@ -120,6 +120,10 @@ class SimulatedWorkspace:
     async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
         return Path("/checkout") / at
 
+    async def remove_others(self, loop: LoopId, name: str) -> None:
+        for other in [each for each in self.repo.folders if each.endswith(name) and each != name]:
+            del self.repo.folders[other]
+
     async def discard(self, folder: Path) -> None:
         return None
 

@@ -159,7 +159,10 @@ async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, st
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
         async with world.dispatcher.slot():
-            folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
+            name = workspace_name(loop, action)
+            if action.alone:
+                await world.workspace.remove_others(loop, name)
+            folder = await world.workspace.prepare(loop, name, action.start, step)
             return await _done(world, replace(run, folder=folder))
     diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT, only=_looked_at(action.brief))
     folder = await world.workspace.checkout(loop, action.start, step)

@@ -43,6 +43,7 @@ class RunAgent:
     agent: str = ""  # the one of the role's agents that is to do it; empty: in their order
     workspace: str = ""  # empty: the loop's own
     beside: str = ""  # work in another one beside it, with this ending
+    alone: bool = False  # what the loop's other agents left in folders is removed first: it holds hidden tests
     why: str = ""
 
 

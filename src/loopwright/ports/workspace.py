@@ -117,6 +117,12 @@ class Workspace(Protocol):
     async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
         """A throw-away folder with the files of `at` and a git history of its own, for a judge."""
 
+    async def remove_others(self, loop: LoopId, name: str) -> None:
+        """Remove the loop's folders, but for this workspace: other workspaces, and what runs of agents left.
+
+        Commits and the log stay. Harmless when they are gone.
+        """
+
     async def discard(self, folder: Path) -> None:
         """Remove a throw-away folder. Harmless when it is gone."""
 

@@ -125,6 +125,9 @@ class MemoryWorkspace:
     async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
         return Path("/checkout") / at
 
+    async def remove_others(self, loop: LoopId, name: str) -> None:
+        return None
+
     async def discard(self, folder: Path) -> None:
         return None
 

@@ -125,6 +125,9 @@ class PlainCheckouts:
         archive = subprocess.run(["git", "archive", tree], cwd=self.repository.path, capture_output=True, check=True)
         subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
 
+    def forget(self) -> None:
+        """Nothing is kept of a plain checkout."""
+
     @asynccontextmanager
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidFolder]:
         folder = self.place / f"checkout-{len(self.laid)}"

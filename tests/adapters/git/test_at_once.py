@@ -153,3 +153,19 @@ def test_killed_at_any_git_the_same_calls_again_come_to_the_same_end(
     scene = Scene(repo)
     assert scene.snapshot("a").commit == scene.refs()["refs/loopwright/l-1/a"]
     assert NAME in {folder.name for folder in (repo.path / ".worktrees").iterdir()}
+
+
+def test_the_other_folders_of_a_loop_are_removed_and_no_others(repo: Repository) -> None:
+    scene = Scene(repo)
+    base, workspace = scene.base, scene.workspace
+
+    async def run() -> tuple[bool, ...]:
+        own, other = [await workspace.prepare(LOOP, name, base, name) for name in (NAME, f"other-{NAME}")]
+        foreign = await workspace.prepare(LoopId("l-2"), "l-2", base, "s")
+        left = repo.path / ".loop" / "runs" / LOOP / "examine-1"
+        left.mkdir(parents=True)
+        for _ in range(2):
+            await workspace.remove_others(LOOP, NAME)
+        return tuple(folder.exists() for folder in (own, foreign, other, left))
+
+    assert asyncio.run(run()) == (True, True, False, False)

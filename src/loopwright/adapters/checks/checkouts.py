@@ -60,6 +60,9 @@ class Checkouts(Protocol):
         None for a text: the file is gone.
         """
 
+    def forget(self) -> None:
+        """Remove what is kept of checkouts that are over."""
+
 
 class TreeReader(Protocol):
     """Reads what trees hold and how they differ."""

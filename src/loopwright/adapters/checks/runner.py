@@ -96,6 +96,8 @@ class CommandChecks:
             demand_limit=self.demand_limit,
         )
         report = await judge_hidden(desk, specs, await self._reported(desk, specs))
+        if run.hidden.files:
+            await asyncio.to_thread(self.outfit.checkouts.forget)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         is_tried = not (run.preflight or run.hidden.must_fail)
         code = await self._changed_code(classifier, seen, own_base, run.commit) if is_tried else None

@@ -10,6 +10,7 @@ from loopwright.adapters.git.folders import is_folder, locked, remove
 from loopwright.adapters.git.refs import folder_of, keep, kept_by, position
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
+from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Cleanup, Commit, LoopId
 
 RUNS = "runs"  # what agents were given and gave back, by loop
@@ -33,9 +34,22 @@ def clean_up(ground: Ground, loop: LoopId, choice: Cleanup, branch: str = "") ->
     return tuple(str(folder.relative_to(ground.root)) for folder in stay)
 
 
-def _remove_workspaces(ground: Ground, loop: LoopId) -> list[Path]:
+def remove_others(ground: Ground, loop: LoopId, name: str) -> None:
+    """Remove what the loop's agents left in folders, but for this workspace. Raises `VcsFailed` where one stays."""
+    stay = _remove_workspaces(ground, loop, but=name)
+    try:
+        remove(ground.loop / RUNS / loop)
+    except OSError:
+        stay.append(ground.loop / RUNS / loop)
+    if stay:
+        raise VcsFailed("rm", f"{stay[0]} cannot be removed, and holds tests that the next agent must not see")
+
+
+def _remove_workspaces(ground: Ground, loop: LoopId, but: str = "") -> list[Path]:
     stay = []
     for place, at in owned_by(ground, loop):
+        if place.folder.name == but:
+            continue
         try:
             _remove_workspace(ground, loop, place, at)
         except (OSError, RecursionError):  # files of another user, a mount that is busy, folders without end

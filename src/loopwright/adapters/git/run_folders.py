@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import itertools
 import os
 import secrets
 from dataclasses import dataclass, field
@@ -75,14 +74,16 @@ class RunFolders:
             end(ground, folder)
 
     def forget(self) -> None:
-        """No run will come any more: the person's own runner would find a tree that was broken on purpose.
+        """No run will come any more, or none that may find what lies there.
+
+        The person's own runner would find a tree that was broken on purpose, and an agent hidden tests.
 
         That takes a while for what is large. Whoever does not wait leaves it to the next run, which removes it.
         """
         with contextlib.suppress(KeyboardInterrupt):
-            for ground, folder in itertools.chain(*self._over.values()):
-                end(ground, folder)
-        self._over.clear()
+            while self._over:
+                for ground, folder in self._over.popitem()[1]:
+                    end(ground, folder)
 
 
 def _begun(ground: Ground) -> RunFolder:

@@ -75,6 +75,9 @@ class VerificationCheckouts:
         self._folders = RunFolders()
         weakref.finalize(self, self._folders.forget)
 
+    def forget(self) -> None:
+        self._folders.forget()
+
     @property
     def objects(self) -> GitObjects:
         """Of the same repository: what was read for one is known to the other."""

@@ -59,6 +59,9 @@ class GitWorkspace:
         self._judges.add(checkouts.judges_name(loop, at, step))
         return await uninterrupted(lambda: checkouts.lay_out(self._site.ground(), loop, at, step))
 
+    async def remove_others(self, loop: LoopId, name: str) -> None:
+        await uninterrupted(lambda: cleanup.remove_others(self._site.ground(), loop, name))
+
     async def discard(self, folder: Path) -> None:
         self._judges.discard(folder.name)
         await uninterrupted(lambda: checkouts.throw_away(self._site.ground(), folder))

@@ -103,7 +103,13 @@ def _implement(state: FeedbackState) -> RunAgent:
     )
     why = "the task is new" if not state.past else f"iteration {last.number} failed: {_what_failed(last)}"
     return RunAgent(
-        key=_key(state, "implement"), role="developer", brief=brief, start=state.commit, writes=True, why=why
+        key=_key(state, "implement"),
+        role="developer",
+        brief=brief,
+        start=state.commit,
+        writes=True,
+        alone=bool(state.examination.files),
+        why=why,
     )
 
 
@@ -126,6 +132,7 @@ def _add_tests(state: FeedbackState) -> RunAgent:
         brief=_brief(state),
         start=state.commit,
         writes=True,
+        alone=bool(state.examination.files),
         why="the review passed (SPEC_COMPLIANT) and a tester is configured",
     )
 
