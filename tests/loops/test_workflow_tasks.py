@@ -365,6 +365,21 @@ def test_a_person_is_asked_where_the_maker_changed_nothing_and_the_command_was_g
     assert state.remarks == ("T-001 counts as done by a person's word: nothing was changed for it.",)
 
 
+def test_a_person_is_asked_before_the_maker_is_paid_where_a_command_cannot_start() -> None:
+    state = play_each(untried(task(1), task(2)), tried(2), tried(1, unable="`make` cannot be started"))
+    ask = wanted(state, Ask)
+    assert (state.stopped, "T-001" in ask.question, "`make` cannot be started" in ask.question) == (
+        Stopped.COMMAND,
+        True,
+        True,
+    )
+    assert [each.choice for each in ask.options] == ["continue", "skip", "cancel"]
+    (again,) = (each for each in WORKFLOW.decide(play_each(state, says("continue"))) if isinstance(each, RunChecks))
+    assert (again.also[0].name, again.key.tries) == ("T-001", 1)
+    without = play_each(state, says("skip"))
+    assert (at_work(without), without.tasks[0].plan.verify) == (["T-001", "T-002"], ())
+
+
 def test_a_task_that_a_person_calls_done_is_tried_again_where_the_checks_say_otherwise() -> None:
     state = play_each(untried(), tried(1, passed=True), stuck(1, NO_CHANGE), says("done"))
     state = play(state, combined(BASE), At("checks", checked(red=(RED,))))

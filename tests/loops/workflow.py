@@ -197,9 +197,9 @@ def checked(*, red: tuple[Finding, ...] = (), unmet: tuple[str, ...] = (), **fac
 GREEN = checked()
 
 
-def tried(number: int, *, passed: bool = False, red_before: bool | None = None) -> At:
+def tried(number: int, *, passed: bool = False, red_before: bool | None = None, unable: str = "") -> At:
     """What the command of a task says before anybody works on it."""
-    also = (CheckResult(name=f"T-{number:03d}", passed=passed, red_before=red_before),)
+    also = (CheckResult(name=f"T-{number:03d}", passed=passed, red_before=red_before, unable=unable),)
     return At("start", ChecksReported(key=NO_KEY, tree=Tree("t"), results=(), also=also), str(number))
 
 

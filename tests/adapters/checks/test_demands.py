@@ -336,6 +336,51 @@ def test_where_the_work_starts_a_command_is_run_once_for_all_and_a_flaky_one_is_
     asyncio.run(story())
 
 
+def test_a_program_of_the_persons_environment_is_started_there(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path, **{".gitignore": ".venv/\n"})
+        programs = here.repository.path / ".venv" / "bin"
+        programs.mkdir(parents=True)
+        (programs / "python").symlink_to(sys.executable)
+        demand = replace(ASKS_FOR_TWO, argv=(".venv/bin/python", *ASKS_FOR_TWO.argv[1:]), start=here.base)
+        report = await here.report(here.candidate(TWO), also=(demand,))
+        assert [(each.passed, each.red_before, each.unable) for each in report.also] == [(True, True, "")]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("argv", "is_unable"),
+    [
+        ((".venv/bin/python", "-m", "pytest"), True),
+        (("no-such-program-here",), True),
+        ((sys.executable, "-c", "raise SystemExit('No module named pytest')"), True),
+        (("./no-such-script",), False),
+    ],
+    ids=["environment", "program", "runner", "file to be made"],
+)
+def test_before_the_work_starts_it_is_told_that_a_command_cannot_start(
+    tmp_path: Path, argv: tuple[str, ...], *, is_unable: bool
+) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        also = (Demand("T-001", argv, start=here.base),)
+        (found,) = (await here.report(here.base, also=also, demands_only=True)).also
+        assert (found.passed, bool(found.unable)) == (False, is_unable)
+
+    asyncio.run(story())
+
+
+def test_a_command_that_could_not_start_before_was_not_red(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        code = "import a, os; raise SystemExit(0 if hasattr(a, 'two') else 'No module named pytest')"
+        report = await here.report(here.candidate(TWO), also=(replace(runs("T-001", code), start=here.base),))
+        assert [(each.passed, each.red_before) for each in report.also] == [(True, False)]
+
+    asyncio.run(story())
+
+
 COMMENTED: dict[str, str | None] = {"a.py": 'def one():\n    """One."""\n    return 1  # always\n'}
 
 

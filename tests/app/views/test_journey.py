@@ -267,11 +267,13 @@ SENTENCES: list[tuple[Logged, str]] = [
                 CheckResult(name="T-001", passed=False),
                 CheckResult(name="T-002", passed=True, red_before=True),
                 CheckResult(name="T-003", passed=True, red_before=False),
+                CheckResult(name="T-004", passed=False, unable="no such program"),
             ),
         ),
         (
             "before the work: verify T-001 fails; verify T-002 passes, and failed where the whole work started: an"
-            " earlier task has done it; verify T-003 passes: it shows nothing afterwards"
+            " earlier task has done it; verify T-003 passes: it shows nothing afterwards; verify T-004 cannot start: it"
+            " shows nothing"
         ),
     ),
     (

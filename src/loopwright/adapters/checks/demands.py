@@ -13,10 +13,15 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk, side_by_side
+from loopwright.adapters.checks.environment import is_of_the_tree
 from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
+from loopwright.adapters.checks.local_installs import ENVIRONMENTS
+from loopwright.adapters.checks.managed import in_environment
 from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
+from loopwright.adapters.checks.runnable import RUNNER_MISSING
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.adapters.checks.stand_ins import StandIn, stand_ins
+from loopwright.adapters.checks.started import located
 from loopwright.adapters.checks.trial_runs import TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
@@ -29,6 +34,7 @@ from loopwright.kernel.wording import join_names
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
 _LONGEST_NAME = 80
 _LONGEST_PART = 100  # of a program's path, in characters; file systems have no more than 255 bytes
+_INSTALLED = (*ENVIRONMENTS, "node_modules")  # folders whose programs no change brings
 _SHOWN = 300  # characters of a command in a sentence
 _NAMED = 5  # paths in a sentence
 _NO_CHECK = "\n"  # in the place of a check's name: no check is called so
@@ -52,7 +58,7 @@ async def _with_red_before(desk: Desk, results: tuple[CheckResult, ...]) -> tupl
     for start in dict.fromkeys(desk.run.also[at].start for at in passed if desk.run.also[at].start):
         places = [at for at in passed if desk.run.also[at].start == start]
         found = await _results(desk, tuple(desk.run.also[at] for at in places), start)
-        red |= {at: not result.passed for at, result in zip(places, found, strict=True)}
+        red |= {at: not (result.passed or result.unable) for at, result in zip(places, found, strict=True)}
     return tuple(replace(result, red_before=red.get(at)) for at, result in enumerate(results))
 
 
@@ -115,8 +121,11 @@ class _Meeting:
 
     @property
     def spec(self) -> CheckSettings:
-        name = _UNSAFE.sub("-", self.demand.rule)[:_LONGEST_NAME]
-        return CheckSettings(name=name, run=self.demand.argv, timeout=self.desk.demand_limit)
+        """Started as a check is: `.venv/bin/python` is the person's."""
+        desk, name = self.desk, _UNSAFE.sub("-", self.demand.rule)[:_LONGEST_NAME]
+        run = located(self.demand.argv, desk.outfit.root, (desk.paths | desk.seen.changed).__contains__)
+        run = in_environment(run, desk.outfit.root, desk.environment)
+        return CheckSettings(name=name, run=run, timeout=desk.demand_limit)
 
     async def result(self) -> CheckResult:
         """The first that fails, or that on what would land. Raises `CheckNotRunnable` where its program is missing."""
@@ -147,6 +156,8 @@ class _Meeting:
         ran = await self._run(spec, tree)
         if ran.finished and ran.exit_code != 0:
             ran = await self._run(spec, tree)
+        if ran.exit_code != 0 and (missing := RUNNER_MISSING.search(ran.tail)):
+            raise CheckNotRunnable(spec.name, _command(self.demand.argv), missing.group())
         return await self._kept(await self._receipt(spec, ran, key, environment, ""), ran)
 
     async def _on(self, stand_in: StandIn, environment: str) -> CheckResult:
@@ -182,8 +193,8 @@ class _Meeting:
 
     def _failure(self, spec: CheckSettings, ran: Ran, told: str) -> Finding:
         """In words that whoever asked for it stands before."""
-        ended = ended_how(replace(spec, run=(_command(spec.run),)), ran) + told
-        text = clipped(f"{visible(shlex.join(spec.run))}\n{ended}\n{ran.tail}")
+        ended = ended_how(replace(spec, run=(_command(self.demand.argv),)), ran) + told
+        text = clipped(f"{visible(shlex.join(self.demand.argv))}\n{ended}\n{ran.tail}")
         return identify(
             Finding(severity=Severity.HIGH, category="checks", issue=ended, evidence=text, guidance=self._without()),
             text,
@@ -197,11 +208,14 @@ class _Meeting:
 
 
 def _refused(demand: Demand, why: str) -> CheckResult:
-    """Nobody but whoever wrote the command can mend it, and yet it says nothing against the checks."""
+    """Nobody but whoever wrote the command can mend it, unless it names a file of the tree that is still to be made."""
     command = _command(demand.argv)
     told = f"`{command}` cannot be started: {one_line(why, _SHOWN)}" if command else f"its command cannot start: {why}"
     found = Finding(severity=Severity.HIGH, category="checks", issue=told)
-    return CheckResult(name=demand.name, passed=False, failures=(identify(found),), note=told)
+    is_made = bool(demand.argv) and is_of_the_tree(demand.argv) and demand.argv[0].split("/")[0] not in _INSTALLED
+    return CheckResult(
+        name=demand.name, passed=False, failures=(identify(found),), note=told, unable="" if is_made else told
+    )
 
 
 def _command(argv: tuple[str, ...]) -> str:

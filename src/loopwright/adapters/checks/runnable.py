@@ -12,8 +12,9 @@ FOUND_NO_TEST = "it found no test"
 _LINES = 5  # of the output; more is in `loop doctor --run`
 _PYTEST_USAGE = 4
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+RUNNER_MISSING = re.compile(r"No module named '?(?:pytest|py\.test|unittest|django|coverage|tox|nox|nose2|trial)\b")
 _MISSING = re.compile(
-    r"No module named '?(?:pytest|py\.test|unittest|django|coverage|tox|nox|nose2|trial)\b"
+    rf"{RUNNER_MISSING.pattern}"
     r"|command not found|: not found$|: No such file or directory\nmake|could not determine executable to run"
     r"|no such command: |[Uu]nknown command: |is not recognized as an|Cannot find (?:module|package) '(?![./])"
     r"|can't open file|could not find `Cargo\.toml`|error: failed to get `|go\.mod file not found|npm error 404",

@@ -247,6 +247,8 @@ def _examined(event: ChecksReported) -> str:
 def _before_work(result: CheckResult) -> str:
     """What the command of a task says where the task starts, and what that shows."""
     rule = demand_rule(result.name)
+    if result.unable:
+        return f"{rule} cannot start: it shows nothing"
     if not result.passed:
         return f"{rule} fails"
     done = ", and failed where the whole work started: an earlier task has done it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from loopwright.kernel.events import Answered, IntegrationRefused
@@ -24,7 +25,9 @@ from loopwright.loops.workflow.state import (
     TaskStanding,
     WorkflowPhase,
     WorkflowState,
+    WorkTask,
     counts,
+    with_task,
 )
 from loopwright.loops.workflow.stops import stopped
 from loopwright.loops.workflow.tasks import advanced, sent_back
@@ -65,9 +68,24 @@ def _gone_on(state: WorkflowState, kind: Stopped | None) -> WorkflowState:
         return _entered_anew(state, _ONCE_MORE[kind])
     if kind is Stopped.CHECK_IN:
         state = replace(state, checked_in=state.done)
+    if kind is Stopped.COMMAND:
+        state = _with_commands(state, lambda task: replace(task, tried=NO_COMMIT))
     for index in state.idle:
         state = made_ready(state, index)
     return _resumed(replace(state, idle=()))
+
+
+def _with_commands(state: WorkflowState, change: Callable[[WorkTask], WorkTask]) -> WorkflowState:
+    """Change the tasks whose commands could not start."""
+    for index, task in enumerate(state.tasks):
+        if task.unable:
+            state = with_task(state, index, replace(change(task), unable=""))
+    return state
+
+
+def _without_commands(state: WorkflowState) -> WorkflowState:
+    state = _with_commands(state, lambda task: replace(task, plan=replace(task.plan, verify=())))
+    return _resumed(c.steered(replace(state, stopped=None), reasons=()))
 
 
 def _entered_anew(state: WorkflowState, phase: WorkflowPhase) -> WorkflowState:
@@ -86,6 +104,8 @@ def _resumed(state: WorkflowState) -> WorkflowState:
 
 def answered(state: WorkflowState, event: Answered) -> WorkflowState:
     """Of what is offered for a finding, or for tasks that may be done; the floor has refused everything else."""
+    if state.stopped is Stopped.COMMAND:
+        return _without_commands(state)
     return _taken_as_done(state) if event.choice == "done" else _on_finding(state, event)
 
 

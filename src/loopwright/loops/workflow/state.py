@@ -57,6 +57,7 @@ class Stopped(StrEnum):
     SHAPE = "shape"  # it cannot be worked by
     PLAN = "plan"  # it is wrong
     IDLE = "idle"  # makers changed nothing, and the commands of their tasks passed before
+    COMMAND = "command"  # that of a task cannot start
     STUCK = "stuck"  # nothing goes on, for another reason
     LANDING = "landing"  # the result could not be landed
 
@@ -143,6 +144,7 @@ class WorkTask:
     began: Commit = NO_COMMIT  # where the work began that it brings in, if that is another task's
     tried: Commit = NO_COMMIT  # the start at which its command was run before the work
     is_red: bool = False  # it failed there
+    unable: str = ""  # why it could not start there
     done_before: bool = False  # it passed there and failed where the workflow started: an earlier task did it
     made_on: Commit = NO_COMMIT  # what its commit is a change to
     commit: Commit = NO_COMMIT  # what its loop made, or has come to

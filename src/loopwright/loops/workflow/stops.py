@@ -172,6 +172,17 @@ _ASKED: dict[Stopped, Callable[[WorkflowState], Escalation]] = {
             _CANCEL,
         ),
     ),
+    Stopped.COMMAND: _Asks(
+        question=(
+            "No maker was started: {why}. Write `verify` with a program that is on PATH, or one that `setup` in"
+            " [workspace] brings into checkouts. How should it go on?"
+        ),
+        options=(
+            replace(_GO_ON, label="Try the command once more"),
+            Option(choice="skip", label="Go on without the command: the checks and the reviewer judge the task"),
+            _CANCEL,
+        ),
+    ),
     Stopped.STUCK: _Asks(
         question="Nothing goes on: {why}. {plan}. How should it go on?",
         options=(replace(_GO_ON, label="Try once more"), _ACCEPT, _HISTORY, _REVISE, _CANCEL),
@@ -241,6 +252,7 @@ _WHEN = {
     Stopped.SHAPE: "the shape cannot be worked by",
     Stopped.PLAN: "the plan is wrong, twice",
     Stopped.IDLE: "a maker changed nothing, and the command of its task passed before the work started",
+    Stopped.COMMAND: "the command of a task cannot start",
     Stopped.STUCK: "nothing goes on for another reason",
     Stopped.LANDING: "the result could not be landed",
 }

@@ -81,8 +81,14 @@ def tried(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     index = int(event.key.part) - 1
     task = state.tasks[index]
     passed = all(each.passed for each in event.also)
+    unable = "; ".join(each.unable for each in event.also if each.unable)
     done_before = passed and any(each.red_before for each in event.also)
-    return with_task(state, index, replace(task, tried=task.start, is_red=not passed, done_before=done_before))
+    task = replace(task, tried=task.start, is_red=not (passed or unable), unable=unable, done_before=done_before)
+    state = with_task(state, index, task)
+    if not unable:
+        return state
+    found = (f"the command of {each.id} shows nothing: {each.unable}" for each in state.tasks if each.unable)
+    return stopped(state, Stopped.COMMAND, *found)
 
 
 def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
