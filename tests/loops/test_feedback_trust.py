@@ -441,6 +441,18 @@ def test_an_attempt_that_changed_nothing_is_not_judged_again_and_its_faults_stan
     assert (brief.findings[0].rule, brief.failures) == ("nothing-changed", (FAILURE,))
 
 
+@pytest.mark.parametrize("idle", [kept("c2"), saved("c0", files=0)], ids=["since the last attempt", "at all"])
+def test_a_persons_reason_stays_in_the_brief_until_something_was_changed(idle: Event) -> None:
+    state = checked(
+        checked(begun(max_feedback_iterations=9, max_consecutive_review_failures=9), CLAIMED), CLAIMED, "c2"
+    )
+    state = play(state, rejects(state.course.open_gates[0].evidence, "tests stay"))
+    state = play(state, DONE, idle)
+    assert "tests stay" in str(developer(state).brief.findings)
+    changed = play(state, DONE, kept("c3"), fails(ISSUE))
+    assert "tests stay" not in str(developer(changed).brief.findings)
+
+
 def test_what_stood_in_the_place_of_a_review_is_told_as_what_it_was() -> None:
     same = (DONE, kept("c1"))
     failed = play(begun(), *same, passes(), replace(red(FAILURE), lands=Tree("l")))

@@ -142,10 +142,19 @@ def _judged(state: FeedbackState, findings: tuple[Finding, ...]) -> Ledger:
     return record(ledger, ENGINE, (), state.current.number)
 
 
-def _unjudged(state: FeedbackState, issue: Finding) -> FeedbackState:
+def _unjudged(state: FeedbackState, *issues: Finding) -> FeedbackState:
     """Fails closed, but says nothing about what the reviewer found before."""
-    ledger = record(state.ledger, ENGINE, (issue,), state.current.number)
-    return _review_failed(replace(state, ledger=ledger), (issue,))
+    ledger = record(state.ledger, ENGINE, issues, state.current.number)
+    return _review_failed(replace(state, ledger=ledger), issues)
+
+
+def _left_as_it_was(state: FeedbackState, told: Finding) -> FeedbackState:
+    """Nothing was changed, so that nothing is settled: what fails, and what a person said of it, is told once more."""
+    if not state.past:
+        return _unjudged(state, told)
+    last = state.past[-1]
+    stands = (each for each in unresolved(state.ledger, ENGINE) if each.rule not in (NO_CHANGE, NOTHING_CHANGED))
+    return _unjudged(replace(state, current=replace(state.current, failures=last.failures)), told, *stands)
 
 
 def _review_failed(state: FeedbackState, issues: tuple[Finding, ...]) -> FeedbackState:
@@ -191,7 +200,7 @@ def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackSta
     """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is."""
     told = engine_finding(NO_CHANGE, why)
     if state.past or not state.plan.trust.in_force:
-        return _unjudged(state, told)
+        return _left_as_it_was(state, told)
     state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
     tests = name_failing_tests(state.course.before)
     failing = (f"failing on the base: {tests}",) if tests else ()
@@ -206,9 +215,8 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
     if last.review is Verdict.PASS and is_told_once(last.failures):
         state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
         return examining.enter_tests(state)
-    current = replace(state.current, failures=last.failures)
     told = engine_finding(NOTHING_CHANGED, "The developer changed nothing since the last attempt: its faults stand")
-    return _unjudged(replace(state, current=current), told)
+    return _left_as_it_was(state, told)
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
