@@ -141,6 +141,25 @@ def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_
     assert (named in second.err, "test_calc.Calc.test_add" in second.err) == (True, True)
 
 
+ANOTHER_VALUE = TEST_ADD.replace("2, 3), 5", "2, 4), 6")
+NOTHING_ASSERTED = TEST_ADD.replace("calc.add(2, 3), 5", "5, 5")
+
+
+@pytest.mark.parametrize(
+    ("test", "allowed"), [(NOTHING_ASSERTED, ()), (ANOTHER_VALUE, ("--allow", FILE))], ids=["held back", "allowed"]
+)
+def test_a_test_that_did_not_land_or_that_a_person_allowed_is_named_neither_now_nor_by_the_next_loop(
+    tmp_path: Path, test: str, allowed: tuple[str, ...]
+) -> None:
+    new = {"calc.py": MUL, FILE: HEAD + test, "tests/test_mul.py": HEAD + TEST_MUL}
+    made = sample(tmp_path, step(new), step({"calc.py": MUL.replace("a * b", "b * a")}, repeat=True))
+    first = made.loop("feedback", "Add mul", "--merge", *allowed)
+    assert first.code == 0
+    names = [line for line in first.out.splitlines() if "test_add" in line or FILE in line]
+    assert [line.split()[0] for line in names] == (["Tests"] if allowed else ["Held"])
+    assert "altered tests" not in made.loop("feedback", "Swap the factors", "--max-iterations", "1").err
+
+
 def test_a_changed_test_that_no_check_names_is_said(tmp_path: Path) -> None:
     """The exit code of a command is all there is."""
     by_code = CONFIG.replace('"-m", "unittest"', '"run_tests.py"').replace("run = [", 'trust = "exit-code"\nrun = [')
@@ -208,7 +227,9 @@ def test_a_workflow_asks_a_maker_for_a_test_and_a_person_once_about_a_test_of_th
         "test_price.Price.test_price": "assertion",
         "test_calc.Calc.test_numerals": "assertion",
     }
-    assert after.data["evidence"]["altered_tests"] == [{"id": "test_price.Price.test_price", "how": "altered"}]
+    assert after.data["evidence"]["altered_tests"] == [
+        {"id": "test_price.Price.test_price", "how": "altered", "confirmed": True}
+    ]
     attempts = [each["attempts"] for each in made.loop("plan", "--json").data["tasks"]]
     gates = made.loop("gates", "--json").data["gates"]
     assert (attempts, {each["id"]: each["status"] for each in gates}) == ([1, 1, 1], {need["id"]: "approved"})

@@ -53,6 +53,7 @@ def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:
         AlteredTest(id="t::a", how="altered"),
         AlteredTest(id="t::b", how="altered"),
         AlteredTest(id="t::gone", how="gone"),
+        AlteredTest(id="t::approved", how="weakened", confirmed=True),
     )
     seen = Evidence(level=Level.GUARDED, altered_tests=rows, uncompared=("tests/a.sh",), idle_tests=("t::new",))
     assert describe_tests(seen) == (

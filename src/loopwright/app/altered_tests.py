@@ -7,11 +7,9 @@ from contextlib import suppress
 from loopwright.adapters.git.repository import is_part_of
 from loopwright.app.loops import View, listing, view
 from loopwright.app.project import Project
-from loopwright.config.settings import Settings
 from loopwright.errors import LoopUnreadable
 from loopwright.kernel.model import NO_COMMIT, Ending
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
 
 _NAMED = 3
@@ -42,9 +40,8 @@ async def _find_loop_before(project: Project, loop: View) -> View | None:
 
 
 def _unconfirmed_tests(before: View) -> tuple[str, ...]:
-    """Return nothing where a person accepted the result, or was asked about each altered test."""
-    outcome, trust = before.outcome, getattr(before.now.state.plan, "trust", Trust())
-    asked = trust.keeps_behaviour or Settings.from_json(before.now.settings).trust.changed_tests == "ask"
-    if asked or outcome is None or outcome.evidence is None or outcome.ending is Ending.ACCEPTED:
+    """Return nothing where a person accepted the result."""
+    outcome = before.outcome
+    if outcome is None or outcome.evidence is None or outcome.ending is Ending.ACCEPTED:
         return ()
-    return tuple(each.id for each in outcome.evidence.altered_tests if each.how == "altered")
+    return tuple(each.id for each in outcome.evidence.altered_tests if each.how != "moved" and not each.confirmed)

@@ -35,6 +35,7 @@ class AlteredTest:
 
     id: str
     how: Literal["altered", "moved", "weakened", "gone"]
+    confirmed: bool = False  # a person approved or allowed the change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +67,9 @@ def describe(evidence: Evidence) -> str:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered or not compared, which new ones show nothing, what people decided."""
+    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing, what people decided."""
     rows = {
-        how: tuple(each.id for each in evidence.altered_tests if each.how == how)
+        how: tuple(each.id for each in evidence.altered_tests if each.how == how and not each.confirmed)
         for how in ("altered", "weakened", "gone", "moved")
     }
     altered = tuple(

@@ -74,7 +74,7 @@ def test_a_changed_test_that_still_looks_lands(
     assert (held(report), rows(report)) == ([], expected)
 
 
-@pytest.mark.parametrize(
+WEAKENED = pytest.mark.parametrize(
     ("name", "text", "how"),
     [
         ("an assertion less", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "calc.add(0, 0)"), "weakened"),
@@ -84,10 +84,25 @@ def test_a_changed_test_that_still_looks_lands(
         ("hidden", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(0, 0)"), "weakened"),
     ],
 )
-def test_a_weakened_test_is_held_back(tmp_path: Path, name: str, text: str, how: str) -> None:
-    report = reported(tmp_path, {FILE: text})
-    assert (held(report), rows(report)) == ([FILE], [("test_zero", how)])
+
+
+@WEAKENED
+def test_a_weakened_test_is_held_back_and_not_listed_among_what_lands(
+    tmp_path: Path, name: str, text: str, how: str
+) -> None:
+    report = reported(tmp_path, {FILE: text, "tests/test_new.py": HEAD + TEST_ADD})
+    assert (held(report), rows(report), report.written) == ([FILE], [], ("tests/test_new.py",))
     assert report.lands != ""
+
+
+@WEAKENED
+def test_a_weakened_test_that_a_person_allowed_is_listed_as_confirmed(
+    tmp_path: Path, name: str, text: str, how: str
+) -> None:
+    report = reported(tmp_path, {FILE: text}, allow=(FILE,))
+    assert (held(report), rows(report), report.written) == ([], [("test_zero", how)], ())
+    assert report.evidence is not None
+    assert [row.confirmed for row in report.evidence.altered_tests] == [True]
 
 
 @pytest.mark.trust

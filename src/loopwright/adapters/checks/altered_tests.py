@@ -38,11 +38,18 @@ _ByFile = Mapping[str, frozenset[str]]  # ids by the file they stand in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alterations:
-    tests: tuple[AlteredTest, ...] = ()
+    tests: Mapping[str, tuple[AlteredTest, ...]] = field(default_factory=dict)  # by file
     by_file: _ByFile = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
     weakened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids by the file that only a person lets in
     lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids that are gone or skipped, by file
     unread: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
+    let_in: frozenset[str] = frozenset()  # files that a person let be changed
+
+    @property
+    def landing(self) -> tuple[AlteredTest, ...]:
+        """Return the altered tests that land; those of weakened files are held back."""
+        files = ((path, rows) for path, rows in self.tests.items() if path not in self.weakened)
+        return tuple(dict.fromkeys(replace(row, confirmed=path in self.let_in) for path, rows in files for row in rows))
 
     @property
     def altered(self) -> frozenset[str]:
@@ -60,7 +67,8 @@ class Alterations:
 
     def without(self, paths: frozenset[str]) -> Alterations:
         """The same, where a person let these files be changed."""
-        return replace(self, weakened={path: ids for path, ids in self.weakened.items() if path not in paths})
+        weakened = {path: ids for path, ids in self.weakened.items() if path not in paths}
+        return replace(self, weakened=weakened, let_in=paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +118,7 @@ class AlteredTests:
             return Alterations()
         old, new = await self._texts(self.desk.seen.start, changed), await self._texts(self.desk.seen.landing, changed)
         fresh = await self._fresh_bodies(now)
-        tests: list[AlteredTest] = []
+        tests = defaultdict[str, list[AlteredTest]](list)
         altered = defaultdict[str, frozenset[str]](frozenset)
         weakened = defaultdict[str, set[str]](set)
         not_run = defaultdict[str, set[str]](set)
@@ -118,16 +126,15 @@ class AlteredTests:
             if not before.get(spec.name):
                 continue
             files = tuple(self._files(spec, changed, before[spec.name], now.get(spec.name, ()), old, new))
-            found = _compare(files, fresh)
             helped = await self._helped(spec, files, before[spec.name], now.get(spec.name, ()))
-            for path, gone in found.gone.items():
-                weakened[path] |= gone
+            tried: dict[str, frozenset[str]] = {}
             for file in files:
+                found = _compare(file, fresh)
+                tests[file.path] += found.rows
+                weakened[file.path] |= found.gone
                 not_run[file.path].update(file.not_run())
-            tests += found.rows
-            tried = {path: found.altered.get(path, frozenset()) | helped.get(path, frozenset()) for path in changed}
-            for path, each in tried.items():
-                altered[path] |= each
+                tried[file.path] = found.altered | helped.get(file.path, frozenset())
+                altered[file.path] |= tried[file.path]
             for path, noticed_less in (await self._weakened(spec, tried)).items():
                 weakened[path] |= noticed_less
         named = any(before.values())
@@ -135,7 +142,7 @@ class AlteredTests:
         taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
         removed = {} if named else {path: () for path in changed if path in taken}
         return Alterations(
-            tests=tuple(dict.fromkeys(_with_weakened(tests, weakened.values()))),
+            tests={path: tuple(_with_weakened(rows, weakened.values())) for path, rows in tests.items()},
             by_file=dict(altered),
             weakened={**removed, **{path: tuple(sorted(ids)) for path, ids in weakened.items() if ids}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
@@ -270,30 +277,24 @@ async def called_functions(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
     rows: tuple[AlteredTest, ...]
-    altered: _ByFile
-    gone: _ByFile
+    altered: frozenset[str]
+    gone: frozenset[str]
 
 
-def _compare(files: Iterable[_ChangedFile], fresh: frozenset[str]) -> _Compared:
+def _compare(file: _ChangedFile, fresh: frozenset[str]) -> _Compared:
     """Compare by source and by id. A test whose unchanged body stands under another id was moved."""
-    rows: list[AlteredTest] = []
-    altered: dict[str, frozenset[str]] = {}
-    gone: dict[str, frozenset[str]] = {}
-    for file in files:
-        found, missing = file.compare(), file.lost()
-        moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
-        there = frozenset(test for test, _ in file.now)
-        names = found.altered
-        changed = [test for test, _ in file.before if found.everything or name_in_file(test) in names]
-        altered[file.path] = frozenset(test for test in changed if test in there and function_of(test) not in missing)
-        gone[file.path] = missing - moved
-        rows += [AlteredTest(id=test, how="moved") for test in sorted(moved)]
-        still = {function_of(test) for test in there}
-        rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone[file.path])]
-        rows += [
-            AlteredTest(id=test, how="altered") for test in sorted({function_of(each) for each in altered[file.path]})
-        ]
-    return _Compared(rows=tuple(rows), altered=altered, gone=gone)
+    found, missing = file.compare(), file.lost()
+    moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
+    there, gone = frozenset(test for test, _ in file.now), missing - moved
+    changed = [test for test, _ in file.before if found.everything or name_in_file(test) in found.altered]
+    altered = frozenset(test for test in changed if test in there and function_of(test) not in missing)
+    still = {function_of(test) for test in there}
+    rows = (
+        *(AlteredTest(id=test, how="moved") for test in sorted(moved)),
+        *(AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)),
+        *(AlteredTest(id=test, how="altered") for test in sorted(set(map(function_of, altered)))),
+    )
+    return _Compared(rows=rows, altered=altered, gone=gone)
 
 
 def _with_weakened(rows: Iterable[AlteredTest], weakened: Iterable[set[str]]) -> Iterator[AlteredTest]:

@@ -120,8 +120,15 @@ class Verification:
             findings=findings,
             lands=seen.landing,
             held=changes_of(seen.held),
-            written=_written(seen.classed),
+            written=self._unseen_tests(),
         )
+
+    def _unseen_tests(self) -> tuple[str, ...]:
+        """Return the tests of agents that land without a person's word. What the base has elsewhere is none of them."""
+        seen, approved = self.desk.seen, self.desk.run.approved
+        tests = (each for each in seen.classed if each.kind is FileClass.TEST and not each.change.moved)
+        told = (each for each in tests if each not in seen.held and not each.allowed and each.change not in approved)
+        return tuple(each.change.path for each in told)
 
     async def judged(self, ran: Runs, altered: Alterations, findings: tuple[Finding, ...]) -> ChecksReported:
         """Judge the candidate without the tests that were weakened, which are held back by now."""
@@ -348,8 +355,8 @@ class Verification:
         return Evidence(
             level=Level.SHOWN if shown.witnesses else level,
             witnesses=shown.witnesses,
-            altered_tests=altered.tests,
-            uncompared=tuple(path for path in altered.unread if path not in altered.weakened),
+            altered_tests=altered.landing,
+            uncompared=tuple(path for path in altered.unread if path not in (*altered.weakened, *altered.let_in)),
             idle_tests=shown.idle,
         )
 
@@ -423,11 +430,6 @@ class Runs:
 
 def _is_open_test(each: Classed, let_in: frozenset[str]) -> bool:
     return each.kind is FileClass.TEST and each.change.how != "added" and each.change.path not in let_in
-
-
-def _written(classed: tuple[Classed, ...]) -> tuple[str, ...]:
-    """Tests of agents. What the base has elsewhere is none of them."""
-    return tuple(each.change.path for each in classed if each.kind is FileClass.TEST and not each.change.moved)
 
 
 def _is_green(results: tuple[CheckResult, ...]) -> bool:
