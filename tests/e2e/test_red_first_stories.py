@@ -100,6 +100,15 @@ def test_a_merge_that_no_test_shows_waits_for_a_person_and_is_merged_by_their_wo
     assert made.loop("approve", f"unshown@{need['id']}").code == 0
     after = made.loop("resume", "--unattended", "--json")
     assert (after.code, after.data["outcome"], after.data["merged"]) == (0, "verified", True)
+    (decision,) = after.data["evidence"]["decisions"]
+    (shown,) = made.loop("status", "--json").data["loops"]
+    receipts = made.loop("receipts", "--json").data["evidence"]
+    explained = made.loop("explain", "--json").data
+    told = (shown["evidence"], receipts[-1]["evidence"], explained["evidence"])
+    assert [each["decisions"] for each in told] == [[decision]] * 3
+    message = made.repo.git("log", "-1", "--format=%B", "main")
+    screens = [made.loop(command).out for command in ("status", "explain", "receipts")]
+    assert [decision in text and "guarded" in text for text in (message, *screens)] == [True] * 4
 
 
 def test_a_change_that_no_test_shows_ends_on_its_branch_where_nothing_is_merged(tmp_path: Path) -> None:

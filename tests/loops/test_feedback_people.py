@@ -9,6 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import CancelRequested, Event, IntegrationRefused
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, Outcome, Severity, Verdict
 from loopwright.loops.course import Station, steered, where
 from loopwright.loops.feedback.limits import Allowance
@@ -160,7 +161,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
             key=Key.parse("land-accepted-1"),
             commit=Commit("c1"),
             base=Commit("base"),
-            message="add retry",
+            message="add retry\n\nRests on a person's word: accepted as it is by a person",
             verified=False,
             known_on=NO_COMMIT,
             why="accepted by a person",
@@ -172,6 +173,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
         commit=Commit("landed"),
         branch="loop/1",
         findings=(FAILURE, MINOR),
+        evidence=Evidence(level=Level.NOT_SHOWN, decisions=("accepted as it is by a person",)),
     )
 
 

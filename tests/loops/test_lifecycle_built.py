@@ -99,6 +99,7 @@ def test_a_skipped_capability_beside_a_built_one_stays_open_and_holds_up_nothing
     )
     assert (played.outcome.ending, played.state.built) == (Ending.VERIFIED, ("take",))
     assert shown(played)["All capabilities implemented"] == (False, "1 done; ship skipped: bought")
+    assert played.state.course.decisions == ("skill implement skipped by kim (bought)",)
 
 
 def test_code_verification_without_a_check_rests_on_its_skill() -> None:

@@ -219,6 +219,7 @@ def test_a_deploy_that_failed_blocks_and_is_never_run_again(code: int | None, de
     assert (played.stage, len(played.asked(RunOnce))) == ("COMPLETE", 1)
     (shown,) = (each.shown_by for each in conditions(played.state) if each.name == "PR approved and merged")
     assert shown.endswith("; deployed: by the word of kim")
+    assert played.state.course.decisions == ("deploy resolved by kim",)
 
 
 def test_a_deploy_that_failed_is_still_asked_about_when_its_state_is_set_by_hand() -> None:

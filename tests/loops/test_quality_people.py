@@ -9,6 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, Checkpoint, CleanUp, Integrate, Option
 from loopwright.kernel.events import AgentReported, Event
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import NO_KEY, AgentReport, Cleanup, Commit, Ending, Key, Outcome, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
@@ -212,6 +213,7 @@ def test_accept_takes_the_best_review_and_not_the_last_with_what_is_wrong_there(
         branch="loop/1",
         note=f"CHECK_BLOCKED: {ARTIFACT}",
         findings=(ALPHA,),
+        evidence=Evidence(level=Level.NOT_SHOWN, decisions=("accepted as it is by a person",)),
     )
 
 

@@ -257,6 +257,7 @@ def test_with_somebody_there_each_finding_is_resolved_by_them() -> None:
     state = play(state, says("skip"))
     assert (at_work(state), state.tasks[1].plan.subject) == (["T-002"], "Mend: close the file")
     assert state.acknowledged == (WARNING.fingerprint,)
+    assert len(state.course.decisions) == 1
 
 
 def test_a_warning_is_acknowledged_once() -> None:

@@ -363,6 +363,7 @@ def test_a_person_is_asked_where_the_maker_changed_nothing_and_the_command_was_g
     state = play(state, says("done"), combined("tip-2"), At("checks", GREEN))
     assert (standings(state), state.done) == ([TaskStanding.DONE] * 2, 2)
     assert state.remarks == ("T-001 counts as done by a person's word: nothing was changed for it.",)
+    assert state.course.decisions == ("T-001 taken as done by a person",)
 
 
 def test_a_person_is_asked_before_the_maker_is_paid_where_a_command_cannot_start() -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.adapters.checks.receipts import Receipt, read_receipt
+from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import ReceiptList, TreeEvidence
-from loopwright.app.views.evidence import show_evidence
+from loopwright.app.views.evidence import evidence_of, show_evidence
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Evidence
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import event_of
 from loopwright.kernel.trust import Canary
@@ -25,15 +29,19 @@ async def receipts_of(project: Project, loop: LoopId) -> ReceiptList:
         loop=loop,
         receipts=tuple(sorted((*earlier, *own), key=lambda receipt: receipt.at)),
         canaries=tuple({(each.said, each.sentence): each for each in seen}.values()),
-        evidence=_list_evidence(reports),
+        evidence=_list_evidence(reports, evidence_of(await view(project, loop))),
         reused=tuple(receipt.key for receipt in earlier),
     )
 
 
-def _list_evidence(reports: list[ChecksReported]) -> tuple[TreeEvidence, ...]:
-    """Return what each report shows of its tree; the same tree is often reported more than once."""
-    shown = (TreeEvidence(tree=each.tree, evidence=seen) for each in reports if (seen := show_evidence(each.evidence)))
-    return tuple(dict.fromkeys(shown))
+def _list_evidence(reports: list[ChecksReported], newest: Evidence | None) -> tuple[TreeEvidence, ...]:
+    """Return what each report shows of its tree, as the last one says; the last tree with what people decided on it."""
+    shown = {each.tree: each.evidence for each in reports if each.evidence is not None}
+    last = next((each.tree for each in reversed(reports) if each.tree in shown), None)
+    if newest is not None and last is not None:
+        shown[last] = replace(shown[last], decisions=newest.decisions)
+    listed = ((tree, show_evidence(each)) for tree, each in shown.items())
+    return tuple(TreeEvidence(tree=tree, evidence=each) for tree, each in listed if each)
 
 
 def _read_canary(text: str) -> Canary | None:

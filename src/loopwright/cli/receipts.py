@@ -12,13 +12,11 @@ from loopwright.adapters.git.repository import tree_of
 from loopwright.app.project import Project
 from loopwright.app.receipts import receipts_of
 from loopwright.app.views.answers import ReceiptList
-from loopwright.app.views.evidence import ShownEvidence
+from loopwright.app.views.evidence import describe_shown
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.kernel.evidence import Evidence, describe
-from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Canary
 from loopwright.kernel.wording import counted, moment
 
@@ -36,7 +34,7 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
         put_json(found)
         return 0
     lines = [*(_line(receipt, found, bases) for receipt in found.receipts), *_noticed(found.canaries)]
-    lines += [f"tree {each.tree[:12]}: {_describe(each.evidence)}" for each in found.evidence]
+    lines += [f"tree {each.tree[:12]}: {'. '.join(describe_shown(each.evidence))}" for each in found.evidence]
     put("\n".join(lines) or f"Loop {found.loop} has no receipts: no check has finished yet.")
     return 0
 
@@ -47,10 +45,6 @@ async def _receipts(project: Project, loop_id: str) -> ReceiptList:
 
 def _noticed(canaries: tuple[Canary, ...]) -> list[str]:
     return [each.sentence for each in canaries if each.sentence]
-
-
-def _describe(shown: ShownEvidence) -> str:
-    return one_line(describe(Evidence(level=shown.level, witnesses=shown.witnesses)), 700)
 
 
 def _base_trees(project: Project, receipts: tuple[Receipt, ...]) -> dict[str, str]:

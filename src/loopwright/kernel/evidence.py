@@ -45,7 +45,7 @@ class Evidence:
     altered_tests: tuple[AlteredTest, ...] = ()
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
-    decisions: tuple[str, ...] = ()  # what people decided on the examiner and its tests, in sentences
+    decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
 
 
 _NAMED = 3  # witnesses in a sentence
@@ -61,13 +61,13 @@ def describe(evidence: Evidence) -> str:
         case Level.UNTESTED:
             return "untested: no test fails when the change is broken"
         case Level.NOT_SHOWN:
-            return "not shown: nothing in the change can be tried"
+            return "not shown: nothing was tried that tells this change from the base"
         case _:
             assert_never(evidence.level)
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing, what people decided."""
+    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing."""
     rows = {
         how: tuple(each.id for each in evidence.altered_tests if each.how == how and not each.confirmed)
         for how in ("altered", "weakened", "gone", "moved")
@@ -78,7 +78,12 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
     idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
     why = "changed and not compared with the base, for no check names its tests"
     uncompared = (f"{why}: {_some(evidence.uncompared)}",) if evidence.uncompared else ()
-    return (*altered, *uncompared, *idle, *evidence.decisions)
+    return (*altered, *uncompared, *idle)
+
+
+def describe_decisions(decisions: tuple[str, ...]) -> tuple[str, ...]:
+    """Say that a result rests on the word of people."""
+    return (f"Rests on a person's word: {'; '.join(decisions)}",) if decisions else ()
 
 
 def _describe_witness(witness: Witness) -> str:

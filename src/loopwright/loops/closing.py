@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from loopwright.kernel.evidence import Level, describe, describe_tests
+from loopwright.kernel.evidence import Level, describe, describe_decisions, describe_tests
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
@@ -77,7 +77,8 @@ def evidence(outcome: Outcome) -> tuple[str, ...]:
     if seen is None or not outcome.branch:
         return ()
     tests = tuple(one_line(f"Tests: {each}.", 500) for each in describe_tests(seen))
-    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *_show_it(outcome))
+    told = tuple(one_line(f"{each}.", 1_000) for each in describe_decisions(seen.decisions))
+    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *told, *_show_it(outcome))
 
 
 def _show_it(outcome: Outcome) -> tuple[str, ...]:

@@ -13,18 +13,22 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, ChecksReported, IntegrationRefused
-from loopwright.kernel.evidence import Evidence
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.findings import normalise
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.trust import RedTests, Trust, evidence_with
-from loopwright.kernel.wording import counted, guided, name_failing_tests, told_with_cause
+from loopwright.kernel.wording import counted, guided, join_names, name_failing_tests, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
 WHY_STILL_HELD = "it was approved and could not land: "
 MOST_WAITS = 10  # in a row, then a person is asked
+IN_PART = "a person, in the task's own loop"
+_NAMED = 3  # files in a sentence
+_BY_TREE = (UNTESTED, UNSHOWN)  # gates that are decided for one tree
 
 
 class Station(StrEnum):
@@ -128,6 +132,17 @@ class GateRecord:
     reasons: tuple[Risk, ...] = ()  # where rules found what called for it
 
     @property
+    def decision(self) -> str:
+        """The approval in one short sentence."""
+        files = join_names(tuple(dict.fromkeys(change.place for change in self.because)), _NAMED)
+        if self.gate == PROTECTED:
+            told = f"change to {files}" if files else f"loss of {join_names(self.dropped, _NAMED)}"
+        else:
+            told = f"{self.gate} change" + (f" to {files}" if files else "")
+        reason = f" ({one_line(self.reason, 200)})" if self.reason else ""
+        return f"{one_line(told, 500)} approved by {one_line(self.by, 100) or 'a person'}{reason}"
+
+    @property
     def paths(self) -> str:
         places = (*(change.place for change in self.because), *(risk.file for risk in self.reasons))
         return ", ".join(dict.fromkeys(places))
@@ -174,6 +189,7 @@ class Course:
     told_unshown: bool = False  # the maker heard that no test tells the change from the base
     no_test: str = ""  # why no test can, as the maker says
     evidence: Evidence | None = None  # how much the checks show of the candidate
+    by_word: tuple[str, ...] = ()  # what people decided apart from gates, in sentences
     lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
     held: tuple[Change, ...] = ()  # what does not, unless a person approves
     put_back: tuple[str, ...] = ()  # nor these, and nobody is asked: locks without their manifest
@@ -207,6 +223,19 @@ class Course:
     def parts(self, gate: str) -> tuple[GateRecord, ...]:
         """Return all that the present candidate calls for at this gate, decided or not."""
         return tuple(each for each in self.gates if each.gate == gate and each.due)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """Return what people decided of what checks cannot. Of a part, its own loop says who approved it."""
+        approved = (each for each in self.gates if each.ruling is Ruling.APPROVED and each.by != IN_PART)
+        of_candidate = (each for each in approved if each.gate == PROTECTED or (each.due and each.gate in _BY_TREE))
+        told = (each.decision for each in of_candidate)
+        return tuple(dict.fromkeys((*self.by_word, *told)))
+
+    @property
+    def shown(self) -> Evidence | None:
+        """Return the evidence with the decisions that the candidate rests on."""
+        return with_decisions(self.evidence, self.decisions) if self.evidence else None
 
     @property
     def tests_to_pass(self) -> tuple[RedTests, ...]:
@@ -249,6 +278,14 @@ class Course:
         """Return the attempts without a change that a person said no to."""
         rejected = [set(each.because) for each in self.gates if each.ruling is Ruling.REJECTED and each.because]
         return tuple(each for each in past if not any(changes <= set(each.gated) for changes in rejected))
+
+
+def with_decisions(evidence: Evidence | None, decisions: tuple[str, ...]) -> Evidence | None:
+    """Return the evidence of what ends; where no check has tried it, people may have decided on it all the same."""
+    if not decisions:
+        return evidence
+    evidence = evidence or Evidence(level=Level.NOT_SHOWN)
+    return replace(evidence, decisions=tuple(dict.fromkeys((*evidence.decisions, *decisions))))
 
 
 def ids_of_tests(findings: Iterable[Finding]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TypeVar, assert_never
 
 from loopwright.kernel.actions import Action, RunChecks
 from loopwright.kernel.events import ChecksReported, GateDecided, Integrated, IntegrationRefused
+from loopwright.kernel.evidence import describe_decisions
 from loopwright.kernel.faults import faults_of, names_of_faults
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
@@ -60,7 +61,9 @@ def wanted(own: Machine[S, L], state: S) -> Action:
         holds_back=False,
         on_top=True,
         verified=True,
-        message=f"Held back until it was approved: {before.message}",
+        message="\n\n".join(
+            (f"Held back until it was approved: {before.message}", *describe_decisions(course.decisions))
+        ),
         why="what was held back is approved and verified",
     )
 

@@ -41,8 +41,9 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
-from loopwright.kernel.evidence import describe, describe_tests
+from loopwright.kernel.evidence import describe, describe_decisions, describe_tests
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
@@ -95,12 +96,14 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
 def _signed(own: Machine[S, L], state: S) -> Action:
     """The commit says which tests nobody but agents has seen, and what was allowed beforehand."""
     landing, trust, written = own.landing(state), own.trust(state), state.course.written
+    shown = c.with_decisions(state.course.evidence, state.course.decisions)
     notes = (
         f"Tests written by agents: {_some(written)}" if written and not state.course.accepted else "",
         f"It rests on {state.course.tests_of_agents} tests of theirs alone" if state.course.tests_of_agents else "",
         f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
         state.course.unnoticed,
         _evidence(state) if not state.course.accepted else "",
+        *describe_decisions(shown.decisions if shown else ()),
     )
     return replace(landing, message="\n\n".join((landing.message, *filter(None, notes))))
 
@@ -320,6 +323,8 @@ def _answered(own: Machine[S, L], state: S, event: Answered) -> S:
         case "history":
             return c.steered(state, asked=state.course.asked + 1)
         case "accept":
+            told = f"accepted as it is by {one_line(event.by, 100) or 'a person'}"
+            state = c.steered(state, by_word=(*state.course.by_word, told))
             return own.accepted(c.steered(state, accepted=True, merge_accepted=event.merge))
         case "continue" | "revise":
             return _gone_on(own, state, event)

@@ -120,7 +120,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             tests_of_agents=state.course.tests_of_agents,
             allowed=own.trust(state).allow,
             unnoticed=state.course.unnoticed,
-            evidence=state.course.evidence,
+            evidence=c.with_decisions(state.course.evidence, state.course.decisions),
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
     return c.done(state, replace(outcome, cleanup=cleanup))

@@ -138,7 +138,7 @@ def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
         approved=state.course.approved,
         written=state.course.written,
         may_drop=state.course.may_drop,
-        evidence=state.course.evidence,
+        evidence=c.with_decisions(state.course.evidence, state.course.decisions),
         no_test=state.course.no_test,
     )
     gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)

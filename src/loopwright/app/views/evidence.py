@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.app.loops import View
-from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness
+from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness, describe, describe_decisions
+from loopwright.kernel.quoting import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,16 +23,26 @@ class ShownEvidence:
     witnesses: tuple[Witness, ...]
     altered_tests: tuple[AlteredTest, ...]
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
-    decisions: tuple[str, ...] = ()  # of people, on the examiner and its tests
+    decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
     outside: Outside = Outside()
     observed: bool = False  # whether the files that the base's run reads are known
     sandbox: str | None = None
 
 
 def evidence_of(view: View) -> Evidence | None:
-    """Return what is known of the newest candidate; a loop that never checks anything has no course."""
+    """Return what is known of the result, else of the newest candidate; a loop without checks has no course."""
+    if view.outcome is not None and view.outcome.evidence is not None:
+        return view.outcome.evidence
     course = getattr(view.now.state, "course", None)
-    return course.evidence if course else None
+    return course.shown if course else None
+
+
+def describe_shown(shown: ShownEvidence | None) -> tuple[str, ...]:
+    """Say in a line how much is shown, and in another whose word it rests on."""
+    if shown is None:
+        return ()
+    level = describe(Evidence(level=shown.level, witnesses=shown.witnesses))
+    return tuple(one_line(each, 1_000) for each in (level, *describe_decisions(shown.decisions)))
 
 
 def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:

@@ -10,7 +10,7 @@ from loopwright.app.views.evidence import evidence_of
 from loopwright.app.views.status import LoopStatus, shown_attempt
 from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
 from loopwright.kernel.codec import SPREAD
-from loopwright.kernel.evidence import describe, describe_tests
+from loopwright.kernel.evidence import describe, describe_decisions, describe_tests
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.quoting import one_line
@@ -73,7 +73,10 @@ def render(view: View, status: str) -> str:
 
 def _evidence(view: View) -> list[str]:
     seen = evidence_of(view)
-    return [one_line(line, 700) for line in (describe(seen), *describe_tests(seen))] if seen else []
+    if seen is None:
+        return []
+    told = (describe(seen), *describe_tests(seen), *describe_decisions(seen.decisions))
+    return [one_line(line, 1_000) for line in told]
 
 
 def _where(view: View, status: str) -> str:

@@ -191,7 +191,7 @@ def _answered(ran: _Round, progress: str, *, as_json: bool) -> int:
         gate=told.gate or None,
         transitions=ran.made,
         systems=ran.systems,
-        evidence=show_evidence(told.state.course.evidence),
+        evidence=show_evidence(told.state.course.shown),
     )
     if as_json:
         put_json(answer)

@@ -12,7 +12,7 @@ from loopwright.kernel.events import Answered, Integrated
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
 from loopwright.kernel.trust import Trust
 from loopwright.loops.accepting import ShownRed
-from loopwright.loops.course import Course, done
+from loopwright.loops.course import Course, done, with_decisions
 from loopwright.loops.kind import LandedPart
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
@@ -231,6 +231,7 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         written=course.written if result.commit else (),
         allowed=state.plan.trust.allow if result.commit else (),
         unnoticed=course.unnoticed if result.commit else "",
+        evidence=with_decisions(course.evidence, course.decisions) if result.commit else None,
         waiting=waiting(state),
     )
 

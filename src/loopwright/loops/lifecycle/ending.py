@@ -65,7 +65,7 @@ def outcome(state: LifecycleState, ending: Ending) -> Outcome:
         tests_of_agents=course.tests_of_agents,
         allowed=state.plan.trust.allow,
         unnoticed=course.unnoticed,
-        evidence=system_evidence(state),
+        evidence=c.with_decisions(system_evidence(state), course.decisions),
         waiting=untested(state) if passed else (),
     )
 

@@ -21,6 +21,7 @@ def show_policy(state: LifecycleState) -> ShowPolicy:
 def note_evidence(state: LifecycleState, evidence: Evidence | None) -> LifecycleState:
     """Keep what the checks of the present capability show; the newest report counts."""
     if evidence is not None and state.phase in _OF_CAPABILITY:
+        evidence = state.course.shown or evidence
         note = CapabilityEvidence(capability=state.current, evidence=evidence, no_test=state.course.no_test)
         others = tuple(each for each in state.evidence if each.capability != state.current)
         state = replace(state, evidence=(*others, note))

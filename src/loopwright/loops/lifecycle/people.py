@@ -10,6 +10,7 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, StateEdited
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
+from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
@@ -90,7 +91,10 @@ def answered(state: LifecycleState, event: Answered) -> LifecycleState:
 def _by_word(state: LifecycleState, event: Answered) -> LifecycleState:
     """Return the state that remembers whose word it rests on."""
     cause = state.blocked.cause if state.blocked else ""
-    return replace(state, resolved_by=(*state.resolved_by, (cause, event.by or "a person")))
+    who = event.by or "a person"
+    told = f"{cause or 'what blocked it'} resolved by {one_line(who, 100)}"
+    state = c.steered(state, by_word=(*state.course.by_word, told))
+    return replace(state, resolved_by=(*state.resolved_by, (cause, who)))
 
 
 def accepted(state: LifecycleState) -> LifecycleState:
@@ -215,7 +219,8 @@ def skipped(state: LifecycleState, event: SkillSkipped) -> LifecycleState:
         raise refusal(state, event, f"{event.skill} is done already")
     skip = Skip(stage=stage, skill=event.skill, reason=event.reason.strip(), by=event.by)
     is_next = event.skill in missing_skills(replace(state, phase=state.resumes_at))[:1]
-    state = replace(state, skips=(*state.skips, skip))
+    told = f"skill {skip.skill} skipped by {one_line(skip.by, 100) or 'a person'} ({one_line(skip.reason, 200)})"
+    state = c.steered(replace(state, skips=(*state.skips, skip)), by_word=(*state.course.by_word, told))
     if is_next and state.phase is Stage.BLOCKED:
         return _resumed(state, rechecking=False)
     is_now = is_next and state.phase in NORMAL and state.step in (Step.SKILL, Step.RECORD, Step.EXAMINE)

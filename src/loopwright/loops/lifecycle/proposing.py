@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.actions import OpenPullRequest, ReadPullRequest
+from loopwright.kernel.evidence import describe_decisions
 from loopwright.kernel.model import Key
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.risks import Risk
@@ -81,6 +82,7 @@ def body(state: LifecycleState) -> str:
         f"- Failures: {state.failures}, all resolved" if state.failures else "- Failures: none",
         *(f"- {inline(each, 900)}" for each in describe_capabilities(state)),
         *_tests(state),
+        *(f"- {inline(each, 1_000)}" for each in describe_decisions(state.course.decisions)),
         "",
         "### Gates",
         *(_gate(gate.gate, gate.ruling.value, gate.by) for gate in state.course.gates if gate.due),

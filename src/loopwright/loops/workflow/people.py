@@ -9,6 +9,8 @@ from loopwright.kernel.events import Answered, IntegrationRefused
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Finding
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import join_names, told
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import refusal
@@ -106,11 +108,18 @@ def answered(state: WorkflowState, event: Answered) -> WorkflowState:
     """Of what is offered for a finding, or for tasks that may be done; the floor has refused everything else."""
     if state.stopped is Stopped.COMMAND:
         return _without_commands(state)
-    return _taken_as_done(state) if event.choice == "done" else _on_finding(state, event)
+    return _taken_as_done(state, event) if event.choice == "done" else _on_finding(state, event)
 
 
-def _taken_as_done(state: WorkflowState) -> WorkflowState:
+def _by_word(state: WorkflowState, told: str, event: Answered) -> WorkflowState:
+    said = f"{told} by {one_line(event.by, 100) or 'a person'}"
+    return c.steered(state, by_word=(*state.course.by_word, said))
+
+
+def _taken_as_done(state: WorkflowState, event: Answered) -> WorkflowState:
     """By a person's word; the checks and the commands still run."""
+    names = join_names(tuple(state.tasks[index].id for index in state.idle), 3)
+    state = _by_word(state, f"{names} taken as done", event)
     tasks = state.tasks
     for index in state.idle:
         tasks = tasks.changed(index, replace(tasks[index], standing=TaskStanding.MADE, as_it_is=True))
@@ -133,6 +142,7 @@ def _on_finding(state: WorkflowState, event: Answered) -> WorkflowState:
                 raise refusal(state, event, "a task needs what is to be done as text")
             return resolved(state, replace(after, tasks=(*after.tasks, (first, event.text.strip()))))
         case "skip":
+            state = _by_word(state, f"finding skipped: {told(first, 200)}", event)
             return resolved(state, replace(after, acknowledged=(*after.acknowledged, first)))
         case _:
             return c.entered(replace(state, stopped=None), WorkflowPhase.DISCUSS)

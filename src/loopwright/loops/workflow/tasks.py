@@ -256,7 +256,7 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
 def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) -> WorkflowState:
     index = state.train[0]
     task = state.tasks[index]
-    shown = replace(event.evidence, decisions=task.decisions) if event.evidence else None
+    shown = c.with_decisions(event.evidence, (*task.decisions, *state.course.decisions))
     match said:
         case Passed() if task.as_it_is:
             state = with_task(state, index, replace(task, evidence=shown))
