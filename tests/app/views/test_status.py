@@ -11,6 +11,7 @@ from loopwright.engine.fold import Flight
 from loopwright.kernel.actions import Ask, AwaitGate, Exhibit, Option, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Paused, SessionMarked, Started
+from loopwright.kernel.evidence import Evidence, Level, Witness
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentStatus, Commit, Key, LoopId, Question
 from loopwright.kernel.record import Record
@@ -44,6 +45,18 @@ def shown(state: FeedbackState, word: Status = "running", *, alive: bool = True)
     short = replace(state, plan=replace(state.plan, task="Add a filter"))
     gates = {"protected": "approved"} if state.course.approved else {}
     return seen.shown(seen.seen(short, row(word, outcome=outcome)), gates, alive=alive)
+
+
+def test_the_evidence_and_whose_word_it_rests_on_are_lines_of_the_status() -> None:
+    state = played(*FAILED_REVIEW)
+    assert "Evidence" not in status.human(shown(state))
+    witnesses = tuple(Witness(id=f"t::{n}", check="test", fails_on_base="assertion") for n in range(1, 5))
+    seen_so = Evidence(level=Level.SHOWN, witnesses=witnesses, decisions=("unshown change approved by kim",))
+    lines = status.human(shown(replace(state, course=replace(state.course, evidence=seen_so)))).splitlines()
+    assert lines[6:8] == [
+        "Evidence: shown by t::1 (fails on base), t::2 (fails on base), t::3 (fails on base) and 1 more",
+        "Rests on a person's word: unshown change approved by kim",
+    ]
 
 
 def test_a_running_loop_as_the_format_has_it() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.app.loops import Unread, View
-from loopwright.app.views.evidence import ShownEvidence, evidence_of, show_evidence
+from loopwright.app.views.evidence import ShownEvidence, describe_shown, evidence_of, show_evidence
 from loopwright.app.views.needs import Need, at_rest, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
 from loopwright.kernel.events import Paused
@@ -217,6 +217,9 @@ def human(shown: LoopStatus, *, commands: bool = True) -> str:
         *((f"Loop: {shown.id} ({_how(shown)})",) if shown.system else ()),
         f"Cost: {cost_in_words(shown.cost)}",
     ]
+    if shown.evidence is not None:
+        level, *decisions = describe_shown(shown.evidence)
+        lines += [f"Evidence: {level}", *decisions]
     if shown.result is not None:
         lines += _result_lines(shown.result)
     for need in shown.needs:
