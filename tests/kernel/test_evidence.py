@@ -34,7 +34,7 @@ def test_what_an_examiner_wrote_and_what_people_decided_on_it_is_said() -> None:
     by_examiner = Witness(id="t::a", check="test", fails_on_base="assertion", by="examiner")
     seen = Evidence(level=Level.SHOWN, witnesses=(by_examiner,), decisions=("dropped",))
     assert describe(seen) == "shown by t::a (fails on base, written by the examiner)"
-    assert combine((seen, seen)).decisions == ("dropped",)
+    assert combine({"a": seen, "b": seen}).decisions == ("dropped",)
 
 
 def test_more_than_three_witnesses_are_counted() -> None:
@@ -44,7 +44,15 @@ def test_more_than_three_witnesses_are_counted() -> None:
 def test_a_witness_of_two_parts_is_named_once_as_the_first_of_them_has_it() -> None:
     first = Evidence(level=Level.SHOWN, witnesses=WITNESSES[:2])
     again = Evidence(level=Level.SHOWN, witnesses=(replace(WITNESSES[0], fails_on_base="missing-name"), WITNESSES[2]))
-    assert combine((first, again)).witnesses == WITNESSES
+    assert combine({"a": first}, again).witnesses == WITNESSES
+
+
+def test_a_whole_names_the_parts_that_are_no_better_than_its_level() -> None:
+    shown, guarded = Evidence(level=Level.SHOWN), Evidence(level=Level.GUARDED)
+    inner = combine({"a": guarded, "b": shown})
+    assert combine({"": inner, "c": guarded, "d": shown}).parts == ("a", "c")
+    assert combine({"b": shown, "d": shown}).parts == ()
+    assert describe(inner) == "guarded (a): no test tells this change from the base, but tests fail when it is broken"
 
 
 def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:

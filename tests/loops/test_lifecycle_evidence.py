@@ -48,7 +48,8 @@ def test_a_shown_capability_is_not_asked_about() -> None:
 
 def test_the_system_is_shown_as_far_as_the_least_of_its_capabilities() -> None:
     played = plays(take=shown("take"), ship=GUARDED, pay=shown("pay"))
-    assert played.outcome.evidence == Evidence(level=Level.GUARDED, witnesses=(witness("take"), witness("pay")))
+    witnesses = (witness("take"), witness("pay"))
+    assert played.outcome.evidence == Evidence(level=Level.GUARDED, witnesses=witnesses, parts=("ship",))
     assert played.state.course.evidence == played.outcome.evidence
     assert "No test shows: ship." in lines(played.state, played.outcome)
 

@@ -24,6 +24,7 @@ from tests.loops.workflow import (
     FORBIDDEN,
     GREEN,
     LANDED,
+    RED,
     RED_MERGE,
     REFUSED,
     SAID,
@@ -179,6 +180,7 @@ def test_it_lands_on_the_target_only_if_that_was_asked_for() -> None:
 
 IN_FORCE = Trust(in_force=True)
 GUARDED = replace(GREEN, lands=Tree("t"), evidence=Evidence(level=Level.GUARDED))
+SHOWN = replace(GREEN, lands=Tree("t"), evidence=Evidence(level=Level.SHOWN))
 
 
 def unshown(*, merge: bool = True, trust: Trust = IN_FORCE) -> WorkflowState:
@@ -188,6 +190,54 @@ def unshown(*, merge: bool = True, trust: Trust = IN_FORCE) -> WorkflowState:
     for made in (makes(1), makes(2, no_test="it is faster")):
         state = play(state, made, combined(), GUARDED, landed(), *seen())
     return play(state, *thoroughly(), GUARDED)
+
+
+def with_evidence(*levels: Level | None) -> WorkflowState:
+    """Tasks one after the other, each landed with so much to show for it; without a level, with nothing."""
+    state = planned(*(task(number, *((number - 1,) if number > 1 else ())) for number in range(1, len(levels) + 1)))
+    for number, level in enumerate(levels, start=1):
+        report = replace(GREEN, lands=Tree("t"), evidence=Evidence(level=level) if level else None)
+        state = play(state, makes(number), combined(), report, landed(), *seen())
+    return state
+
+
+@pytest.mark.parametrize(
+    ("levels", "level", "parts"),
+    [
+        ((Level.SHOWN, Level.GUARDED, Level.SHOWN), Level.GUARDED, ("T-002",)),
+        ((Level.GUARDED, Level.SHOWN, Level.GUARDED), Level.GUARDED, ("T-001", "T-003")),
+        ((Level.UNTESTED, Level.GUARDED), Level.UNTESTED, ("T-001",)),
+        ((Level.SHOWN, None), Level.NOT_SHOWN, ("T-002",)),
+        ((None, Level.SHOWN), Level.NOT_SHOWN, ("T-001",)),
+        ((Level.SHOWN, Level.SHOWN), Level.SHOWN, ()),
+    ],
+)
+def test_a_workflow_in_flight_is_shown_as_far_as_the_least_of_its_tasks(
+    levels: tuple[Level | None, ...], level: Level, parts: tuple[str, ...]
+) -> None:
+    evidence = with_evidence(*levels).course.evidence
+    assert evidence is not None
+    assert (evidence.level, evidence.parts) == (level, parts)
+
+
+def test_tasks_without_evidence_leave_the_whole_without() -> None:
+    assert with_evidence(None, None).course.evidence is None
+
+
+def test_a_task_that_does_not_land_says_nothing_of_the_whole() -> None:
+    state = planned(task(1), task(2, 1))
+    state = play(state, makes(1), combined(), SHOWN, landed(), *seen(), makes(2), combined())
+    assert play(state, replace(GUARDED, results=checked(red=(RED,)).results)).course.evidence == SHOWN.evidence
+    assert play(state, GUARDED).course.evidence == Evidence(level=Level.GUARDED, parts=("T-002",))
+
+
+def test_what_a_person_accepts_is_shown_as_far_as_the_least_of_its_tasks() -> None:
+    state = planned(task(1), task(2, 1), task(3, 2), max_iterations=2)
+    for number, report in ((1, GUARDED), (2, SHOWN)):
+        state = play(state, makes(number), combined(), report, landed(), *seen())
+    evidence = outcome(play(state, says("accept"), LANDED)).evidence
+    assert evidence is not None
+    assert (evidence.level, evidence.parts) == (Level.GUARDED, ("T-001",))
 
 
 def test_a_merge_waits_once_for_all_tasks_that_no_test_shows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, assert_never
@@ -46,6 +47,7 @@ class Evidence:
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
     decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
+    parts: tuple[str, ...] = ()  # of a whole: those that no test shows and that are no better than its level
 
 
 _NAMED = 3  # witnesses in a sentence
@@ -53,15 +55,16 @@ _NAMED = 3  # witnesses in a sentence
 
 def describe(evidence: Evidence) -> str:
     """Say in one sentence what shows the change."""
+    of = f" ({_some(evidence.parts)})" if evidence.parts else ""
     match evidence.level:
         case Level.SHOWN:
             return f"shown by {_some(tuple(map(_describe_witness, evidence.witnesses)))}"
         case Level.GUARDED:
-            return "guarded: no test tells this change from the base, but tests fail when it is broken"
+            return f"guarded{of}: no test tells this change from the base, but tests fail when it is broken"
         case Level.UNTESTED:
-            return "untested: no test fails when the change is broken"
+            return f"untested{of}: no test fails when the change is broken"
         case Level.NOT_SHOWN:
-            return "not shown: nothing was tried that tells this change from the base"
+            return f"not shown{of}: nothing was tried that tells this change from the base"
         case _:
             assert_never(evidence.level)
 
@@ -97,19 +100,30 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def combine(parts: tuple[Evidence, ...]) -> Evidence:
-    """Return the evidence of a whole made of these parts: the lowest level, and all that they name, each once."""
+def combine(named: Mapping[str, Evidence], *more: Evidence) -> Evidence:
+    """Return the evidence of a whole made of these parts: the lowest level, and all that they name, each once.
+
+    `more` says more of the whole, and nothing of its level.
+    """
+    parts, level = (*named.values(), *more), lowest(tuple(each.level for each in named.values()))
     witnesses: dict[tuple[str, str], Witness] = {}
     for one in (one for each in parts for one in each.witnesses):
         witnesses.setdefault((one.id, one.check), one)
     return Evidence(
-        level=lowest(tuple(each.level for each in parts)),
+        level=level,
+        parts=() if level is Level.SHOWN else _least(named, level),
         witnesses=tuple(witnesses.values()),
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
         uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
         idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
         decisions=tuple(dict.fromkeys(one for each in parts for one in each.decisions)),
     )
+
+
+def _least(named: Mapping[str, Evidence], level: Level) -> tuple[str, ...]:
+    """Return the names of the parts at this level; of one that is a whole itself, those of its parts."""
+    least = (each.parts or (name,) for name, each in named.items() if each.level is level)
+    return tuple(name for names in least for name in names)
 
 
 def lowest(levels: tuple[Level, ...]) -> Level:

@@ -24,6 +24,7 @@ class ShownEvidence:
     altered_tests: tuple[AlteredTest, ...]
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
+    parts: tuple[str, ...] = ()  # of a whole: those that no test shows and that are no better than its level
     outside: Outside = Outside()
     observed: bool = False  # whether the files that the base's run reads are known
     sandbox: str | None = None
@@ -41,7 +42,7 @@ def describe_shown(shown: ShownEvidence | None) -> tuple[str, ...]:
     """Say in a line how much is shown, and in another whose word it rests on."""
     if shown is None:
         return ()
-    level = describe(Evidence(level=shown.level, witnesses=shown.witnesses))
+    level = describe(Evidence(level=shown.level, witnesses=shown.witnesses, parts=shown.parts))
     return tuple(one_line(each, 1_000) for each in (level, *describe_decisions(shown.decisions)))
 
 
@@ -54,4 +55,5 @@ def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:
         altered_tests=evidence.altered_tests,
         uncompared=evidence.uncompared,
         decisions=evidence.decisions,
+        parts=evidence.parts,
     )

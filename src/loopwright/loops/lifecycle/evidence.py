@@ -30,7 +30,7 @@ def note_evidence(state: LifecycleState, evidence: Evidence | None) -> Lifecycle
 
 def system_evidence(state: LifecycleState) -> Evidence | None:
     """Return the evidence of the whole system: the lowest level of its capabilities, and all their witnesses."""
-    return combine(tuple(each.evidence for each in state.evidence)) if state.evidence else None
+    return combine({each.capability: each.evidence for each in state.evidence}) if state.evidence else None
 
 
 def unshown_capabilities(state: LifecycleState) -> tuple[str, ...]:

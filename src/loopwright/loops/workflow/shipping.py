@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import AgentFailed, Announced, ChecksReported
-from loopwright.kernel.evidence import Level, combine, lowest
+from loopwright.kernel.evidence import Level, combine
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Severity
@@ -40,11 +40,9 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
 
 def _with_evidence_of_tasks(state: WorkflowState, event: ChecksReported) -> ChecksReported:
     """The whole is shown as far as the least of its tasks is."""
-    seen = tuple(task.evidence for task in state.tasks if task.evidence is not None)
-    if event.evidence is None or not seen:
+    if event.evidence is None or state.course.evidence is None:
         return event
-    level = lowest(tuple(each.level for each in seen))
-    return replace(event, evidence=replace(combine((*seen, event.evidence)), level=level))
+    return replace(event, evidence=combine({"": state.course.evidence}, event.evidence))
 
 
 def _show_policy(state: WorkflowState) -> ShowPolicy:

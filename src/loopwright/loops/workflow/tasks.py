@@ -15,6 +15,7 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
 )
+from loopwright.kernel.evidence import Evidence, Level, combine
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
@@ -250,13 +251,26 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     before = c.steered(replace(state, calm=state.course), told_untested=True)
     words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
     state, said = weighed(before, event, state.merged, words, is_last=True)
-    return _after_checks(state, event, said)
+    shown = c.with_decisions(event.evidence, (*task.decisions, *state.course.decisions))
+    state = c.steered(state, evidence=_with_task_evidence(before, task.id, shown))
+    return _after_checks(state, event, said, shown)
 
 
-def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) -> WorkflowState:
+def _with_task_evidence(state: WorkflowState, name: str, shown: Evidence | None) -> Evidence | None:
+    """Return the evidence of all that has landed and of this task; a task without any is not shown."""
+    landed = state.course.evidence
+    if landed is None and shown is None:
+        return None
+    parts = {name: shown or Evidence(level=Level.NOT_SHOWN)}
+    if landed is None:
+        done = (task.id for task in state.tasks if task.standing is TaskStanding.DONE)
+        return combine({**dict.fromkeys(done, Evidence(level=Level.NOT_SHOWN)), **parts})
+    return combine({"": landed, **parts})
+
+
+def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed, shown: Evidence | None) -> WorkflowState:
     index = state.train[0]
     task = state.tasks[index]
-    shown = c.with_decisions(event.evidence, (*task.decisions, *state.course.decisions))
     match said:
         case Passed() if task.as_it_is:
             state = with_task(state, index, replace(task, evidence=shown))
