@@ -26,6 +26,7 @@ class Price(unittest.TestCase):
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 def test_both_sides_of_a_conflict_are_merged_once_they_are_verified_and_approved(tmp_path: Path) -> None:
     scene = shop(tmp_path, {1: ()})
     scene.loop(*RUN, code=4, env=notes_of(scene))
