@@ -238,7 +238,7 @@ def test_an_attempt_that_passed_but_could_not_be_landed_is_the_best_to_accept() 
 
 def test_a_refused_landing_asks_a_person_and_continue_opens_the_next_iteration() -> None:
     state = play(loop(), *ALL_PASSES, REFUSED)
-    assert state.course.reasons == ("the result could not be landed: main moved on",)
+    assert state.course.reasons == ("the result could not be landed: main moved on", "failing: t::two - assert 3 < 2")
     state = play(state, says("continue"))
     action = developer(state)
     assert (str(action.key), action.brief.failures) == ("implement-2.1", (ANOTHER,))

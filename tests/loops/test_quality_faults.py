@@ -104,7 +104,10 @@ def test_a_review_without_a_verdict_is_not_fixed_and_leaves_what_was_found_befor
 
 def test_three_reviews_without_a_verdict_ask_a_person_to_look_at_the_reviewer() -> None:
     state = told(*NO_VERDICT, *NO_VERDICT, *NO_VERDICT)
-    assert state.course.reasons == ("MAX_LOOPS_REACHED: 3 reviews and 0 fixes",)
+    assert state.course.reasons == (
+        "MAX_LOOPS_REACHED: 3 reviews and 0 fixes",
+        "failing: The reviewer gave no verdict (crashed: exit 1)",
+    )
     assert "Recommended: look at the reviewer, which gave no verdict." in question(state).question
     assert options(state) == ["continue", "history", "revise", "cancel"]
     assert keys(play(state, says("continue", count=1))) == ["load-4"]

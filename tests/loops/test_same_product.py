@@ -111,7 +111,7 @@ def test_a_ticket_about_code_that_changed_comments_asks_whether_it_was_done(
     state = t.play(tickets(about=planned), t.MADE, t.saved("c1"), passes(reviewed), SAME)
     assert where(state) == (Station.CLARIFY if asks else "VERDICT")
     if asks:
-        assert t.wanted(state, Ask).question == "The creator has changed nothing. Was it done already?"
+        assert "Was it done already?" in t.wanted(state, Ask).question
         judged = t.play(state, t.says("done"), t.passes(), SAME, t.SAID)
         assert (t.decisions(judged), where(judged)) == (["APPROVE"], "LAND")
 

@@ -203,7 +203,7 @@ def test_a_command_that_shows_what_must_not_be_stops_everything_at_once() -> Non
         Stopped.MUST_NOT,
         (),
         False,
-        "mustNot-1 became true: It leaks",
+        "mustNot-1 became true: It leaks; failing: mustNot-1 failed: exit code 1",
     )
     assert [each.choice for each in ask.options] == ["continue", "accept", "history", "revise", "cancel"]
     state = play(state, says("continue"))

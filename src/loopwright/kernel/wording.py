@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
@@ -20,7 +20,8 @@ ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 _ERROR = re.compile(r"^E?\s*((?:\w+\.)*\w*(?:Error|Exception)\b: .+)", re.MULTILINE)
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
-_TESTS = 3  # that a question names
+_NAMED = 3  # causes in a question
+_GRAVE = (Severity.CRITICAL, Severity.HIGH)
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 
 
@@ -88,13 +89,15 @@ def told_with_cause(finding: Finding) -> str:
     return ": ".join(filter(None, (told(finding), last_error(finding))))
 
 
-def name_failing_tests(findings: Iterable[Finding]) -> str:
-    """Return the first failing tests with the first line of their messages; empty where no test fails."""
-    tests = [
-        replace(each, issue=each.issue.strip().partition("\n")[0]) for each in findings if each.category == "tests"
-    ]
-    more = f" and {len(tests) - _TESTS} more" if len(tests) > _TESTS else ""
-    return ", ".join(told(each) for each in tests[:_TESTS]) + more
+def name_causes(findings: Iterable[Finding]) -> str:
+    """Return the first failing tests, or files that cannot be collected, with the first line of their messages.
+
+    Where no test fails: what else checks or the engine hold against the change; empty where that is nothing.
+    """
+    found = [replace(each, issue=each.issue.strip().partition("\n")[0]) for each in findings]
+    tests = [each for each in found if each.category == "tests"]
+    causes = tests or [each for each in found if each.category in ("checks", "engine") and each.severity in _GRAVE]
+    return join_names([told_with_cause(each) for each in causes], _NAMED)
 
 
 def guided(findings: Iterable[Finding]) -> str:

@@ -43,7 +43,7 @@ def tried_as_accepted(state: S, event: ChecksReported, commit: Commit) -> tuple[
 def asked_once_more(state: S, event: ChecksReported, faults: tuple[Finding, ...]) -> S:
     """Nothing is taken yet: the same question, with what fails."""
     why = f"what was accepted is not landed: these fail: {names_of_faults(event, faults)}"
-    return c.escalated(c.steered(state, accepted=False), tuple(dict.fromkeys((*state.course.reasons, why))))
+    return c.escalated(c.steered(state, accepted=False), tuple(dict.fromkeys((*state.course.reasons, why))), faults)
 
 
 def with_shown(found: tuple[Finding, ...], red: ShownRed | None) -> tuple[Finding, ...]:

@@ -20,7 +20,7 @@ from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding,
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.trust import RedTests, Trust, evidence_with
-from loopwright.kernel.wording import counted, guided, join_names, name_failing_tests, told_with_cause
+from loopwright.kernel.wording import counted, guided, join_names, name_causes, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
@@ -388,8 +388,10 @@ def escalated(state: S, reasons: tuple[str, ...], failing: tuple[Finding, ...] =
     """With a question to a person; `failing` is what fails, of which some may have failed before."""
     before = was_so_before(state.course, failing)
     known = {_known_by(each) for each in state.course.before} if before else set[str]()
-    tests = name_failing_tests(each for each in failing if _known_by(each) not in known)
-    why = (*reasons, *((f"failing: {tests}",) if tests else ()), *before)
+    causes = name_causes(
+        each for each in failing if _known_by(each) not in known and not each.issue.startswith(reasons or "\n")
+    )
+    why = (*reasons, *((f"failing: {causes}",) if causes else ()), *before)
     return steered(stationed(state, Station.ESCALATED), reasons=why, asked=state.course.asked + 1)
 
 
@@ -400,7 +402,7 @@ def done(state: S, outcome: Outcome) -> S:
 def not_landed(state: S, event: IntegrationRefused) -> S:
     """A person hears why, and nothing is accepted."""
     why = f"the result could not be landed: {event.detail or event.reason}"
-    return escalated(steered(state, accepted=False), (why,))
+    return escalated(steered(state, accepted=False), (why,), event.findings)
 
 
 def resume_asked(state: S, said: str) -> S:

@@ -12,7 +12,7 @@ from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import FailedHiddenTest, HiddenTests
-from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import counted, name_causes
 
 EXAMINER = "examiner"
 EXAMINATION = "examination"  # the part of its steps' keys
@@ -101,9 +101,10 @@ def ask_about_examiner(held: Examination, *, missing: bool) -> str:
     return f"the examiner's acceptance tests cannot be used: {said}{more}"
 
 
-def ask_about_tests(held: Examination) -> str:
+def ask_about_tests(held: Examination, failures: tuple[Finding, ...]) -> str:
     """Say which tests are disputed. Task, source and change are shown beside the question."""
-    tests = name_some(tuple(each.id for each in held.failing))
+    ids = tuple(each.id for each in held.failing)
+    tests = name_causes(each for each in failures if each.rule in ids) or name_some(ids)
     return (
         f"these acceptance tests of the examiner fail: {tests}. Is the change wrong, or are the tests in {_files(held)}"
     )

@@ -211,7 +211,7 @@ def _checked_as_accepted(state: BatchState, event: ChecksReported) -> BatchState
         return c.landing(replace(tried, verified=True, red=None))
     why = f"What was accepted is not landed: with all fixes together these fail: {names_of_faults(event, faults)}"
     state = replace(_shown_red(tried, faults), failures=faults)
-    return c.escalated(c.steered(state, accepted=False), (why,))
+    return c.escalated(c.steered(state, accepted=False), (why,), faults)
 
 
 def _shown_red(state: BatchState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> BatchState:

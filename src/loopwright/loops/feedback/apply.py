@@ -22,7 +22,7 @@ from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.limits import granted_iterations
 from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verdict
-from loopwright.kernel.wording import name_failing_tests
+from loopwright.kernel.wording import join_names, name_causes
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.examination import taken_paths
@@ -60,6 +60,7 @@ from loopwright.loops.weighing import (
     weighed,
 )
 
+_NAMED = 3  # paths in a sentence
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 
@@ -108,7 +109,9 @@ def _agent_reported(state: FeedbackState, event: AgentReported) -> FeedbackState
         return c.entered(state, FeedbackPhase.CHECKPOINT_TESTS)
     if report.status is AgentStatus.BLOCKED:
         reasons = (f"the developer is blocked: {report.summary or 'no reason given'}",)
-        return examining.dispute(state, reasons) if state.examination.failing else c.escalated(state, reasons)
+        if state.examination.failing:
+            return examining.dispute(state, reasons)
+        return c.escalated(state, reasons, _failing(state.past[-1]) if state.past else ())
     current = replace(state.current, implementation=report.summary)
     state = c.steered(replace(state, current=current), no_test=report.no_test)
     return c.entered(state, FeedbackPhase.CHECKPOINT)
@@ -202,9 +205,10 @@ def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackSta
     if state.past or not state.plan.trust.in_force:
         return _left_as_it_was(state, told)
     state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
-    tests = name_failing_tests(state.course.before)
+    tests = name_causes(state.course.before)
     failing = (f"failing on the base: {tests}",) if tests else ()
-    return c.escalated(state, ("the developer changed nothing at the first attempt; it may be done already", *failing))
+    told = f"the developer changed nothing at the first attempt: {why[0].lower()}{why[1:]}; it may be done already"
+    return c.escalated(state, (told, *failing))
 
 
 def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
@@ -225,7 +229,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     about = state.plan.about or now.about
     if is_left_as_it_was(event, about, words, now.paths):
         state = replace(state, review_failures=state.review_failures_before)
-        return _nothing_done(state, state.commit, SAME_PRODUCT)
+        return _nothing_done(state, state.commit, f"{SAME_PRODUCT} ({join_names(now.paths, _NAMED)})")
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     asks = state.plan.trust.asks_witness and about in ("", "code")
@@ -295,7 +299,12 @@ def _after_iteration(state: FeedbackState) -> FeedbackState:
         return with_open_iteration(state)
     if examining.have_failed_again(state):
         return examining.dispute(state, reasons)
-    return c.escalated(state, reasons, state.past[-1].failures)
+    return c.escalated(state, reasons, _failing(state.past[-1]))
+
+
+def _failing(last: Iteration) -> tuple[Finding, ...]:
+    """What the checks hold against an attempt, or that it changed nothing."""
+    return (*last.failures, *(each for each in last.issues if each.rule in (NO_CHANGE, NOTHING_CHANGED)))
 
 
 # --- landing ----------------------------------------------------------------------------------------

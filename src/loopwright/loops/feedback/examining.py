@@ -8,6 +8,7 @@ from loopwright.kernel.actions import Checkpoint, Combine, Exhibit, RunAgent, Ru
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, Answered, Checkpointed, ChecksReported, Combined
 from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentStatus, Brief, Finding, Key
 from loopwright.kernel.trust import HiddenTests
@@ -198,7 +199,9 @@ def have_failed_again(state: FeedbackState) -> bool:
 def dispute(state: FeedbackState, reasons: tuple[str, ...]) -> FeedbackState:
     """Ask a person whether the examiner's tests that fail are right."""
     held = replace(state.examination, asks="tests")
-    return c.escalated(replace(state, examination=held), (*reasons, ex.ask_about_tests(held)))
+    return c.escalated(
+        replace(state, examination=held), (*reasons, ex.ask_about_tests(held, unresolved(state.ledger, TESTS)))
+    )
 
 
 def question(state: FeedbackState) -> Escalation | None:

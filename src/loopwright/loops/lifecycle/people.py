@@ -11,6 +11,7 @@ from loopwright.kernel.events import Answered, SessionMarked, SkillSkipped, Stat
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Outcome
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import name_causes
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import Escalation, refusal
@@ -50,8 +51,10 @@ def escalation(state: LifecycleState) -> Escalation:
     granting = (_CONTINUE,) if state.failure is not None else ()
     granting = (_BEGIN,) if told is not None and told.cause == "base" else granting
     ways = (_DEPLOYED,) if state.deploy_failed else (*extra, _RESUME, *granting, _REVISE)
+    causes = name_causes(state.failure.findings if state.failure else ())
+    failing = f" Failing: {causes}." if causes else ""
     return Escalation(
-        question=f"{state.plan.system.name} is BLOCKED: {told.reason}. {told.ask}" if told else "",
+        question=f"{state.plan.system.name} is BLOCKED: {told.reason}.{failing} {told.ask}" if told else "",
         options=(*ways, _HISTORY, _CANCEL),
         why=told.reason if told else "; ".join(state.course.reasons),
         findings=state.failure.findings if state.failure else (),

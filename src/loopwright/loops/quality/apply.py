@@ -229,7 +229,7 @@ def _blocked(state: QualityState, *why: str) -> QualityState:
         return c.escalated(state, (limit_reached(state), *why), state.rounds[-1].findings)
     last = state.rounds[-1]
     if state.plan.firm and not last.judged and any(each.rule in _MUTE_NO for each in last.findings):
-        return c.escalated(state, ("the reviewer does not pass it and does not say why", *why))
+        return c.escalated(state, ("the reviewer does not pass it and does not say why", *why), last.findings)
     return _fix_or_review(state)
 
 
@@ -261,7 +261,8 @@ def _agent_failed(state: QualityState, event: AgentFailed) -> QualityState:
 def _fixed(state: QualityState, event: AgentReported) -> QualityState:
     report = event.report
     if report.status is AgentStatus.BLOCKED:
-        return c.escalated(state, (f"the creator is blocked: {report.summary or 'no reason given'}",))
+        told = f"the creator is blocked: {report.summary or 'no reason given'}"
+        return c.escalated(state, (told,), state.rounds[-1].findings)
     return next_step(_with_fix(state, report.summary or "(no summary)"), QualityPhase.CHECKPOINT)
 
 

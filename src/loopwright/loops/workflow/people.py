@@ -178,7 +178,7 @@ def refused(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:
     found = tuple(identify(each) for each in event.findings)
     if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
         # What a person accepted stays accepted: trying once more is no verdict.
-        return stopped(state, Stopped.LANDING, f"the result could not be landed: {why}")
+        return stopped(state, Stopped.LANDING, f"the result could not be landed: {why}", failing=event.findings)
     told = _not_merged(state, event, why)
     tip = event.merged or event.onto
     state = replace(state, ground=event.onto, tip=tip, whole=tip, merged=NO_COMMIT, thorough=None)

@@ -34,9 +34,9 @@ BLOCKER = "BLOCKER"
 _ON_FAILING = (Stopped.LIMIT, Stopped.STUCK)  # asked because something fails
 
 
-def stopped(state: WorkflowState, kind: Stopped, *why: str) -> WorkflowState:
+def stopped(state: WorkflowState, kind: Stopped, *why: str, failing: tuple[Finding, ...] = ()) -> WorkflowState:
     fails = tuple(each for task in state.tasks if task.standing is not TaskStanding.DONE for each in task.failures)
-    return c.escalated(replace(state, stopped=kind), why, fails if kind in _ON_FAILING else ())
+    return c.escalated(replace(state, stopped=kind), why, failing or (fails if kind in _ON_FAILING else ()))
 
 
 def escalation(state: WorkflowState) -> Escalation:

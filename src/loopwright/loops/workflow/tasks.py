@@ -244,7 +244,7 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     if broken := broken_rules(state, event):
         why, found = "; ".join(broken), faults_of(event)
         state = _not_so(state, found, why) if task.as_it_is else _reworked(state, found, why)
-        return stopped(state, Stopped.MUST_NOT, *broken)
+        return stopped(state, Stopped.MUST_NOT, *broken, failing=found)
     if event.held and event.lands == state.course.lands:  # all that would land has landed
         event = replace(event, nothing_else=True)
     # Its own loop has told its maker already: what is left is a person's to decide.
@@ -332,9 +332,8 @@ def _done(state: WorkflowState, index: int, landed_as: Commit = NO_COMMIT) -> Wo
 
 def not_landed(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:
     """Its own branch could not be moved, which nobody else moves: a person has to see why."""
-    return stopped(
-        state, Stopped.STUCK, f"{state.tasks[state.train[0]].id} did not land: {event.detail or event.reason}"
-    )
+    why = f"{state.tasks[state.train[0]].id} did not land: {event.detail or event.reason}"
+    return stopped(state, Stopped.STUCK, why, failing=event.findings)
 
 
 def sent_back(state: WorkflowState, found: tuple[Finding, ...], why: str, origin: Origin = "red") -> WorkflowState:
