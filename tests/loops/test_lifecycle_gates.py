@@ -408,6 +408,34 @@ def test_that_no_test_notices_the_change_is_told_to_whoever_writes_the_tests_and
     assert (played.stage, played.state.total) == ("COMPLETE", 0)
 
 
+def unread(*code: tuple[str, str]) -> Canary:
+    return Canary(said="unread", missed=tuple(name for name, _ in code), code=code, sentence="no check reads it")
+
+
+def asked_untested(*canaries: Canary) -> list[tuple[str, ...]]:
+    """The files at each question, where each state lands another tree and its checks say one of these, then the last."""
+    left = list(canaries)
+
+    def says(action: RunChecks) -> Event:
+        canary = left.pop(0) if len(left) > 1 else left[0]
+        report = judged(canary=canary, lands=Tree(f"lands-{len(trees)}"))(action)
+        trees.append(report)
+        return report
+
+    trees: list[Event] = []
+    played = lc.at("TEST", capabilities=("take",)).play(lc.on(RunChecks, says, times=None))
+    assert (played.stage, len(trees) > 3) == ("COMPLETE", True)
+    return [tuple(each.path for each in gate.because) for gate in played.asked(AwaitGate, gate="untested")]
+
+
+def test_an_approved_untested_change_is_not_asked_about_again_until_its_code_changes() -> None:
+    mul, sub = ("a.py: mul", "1"), ("b.py: sub", "1")
+    assert asked_untested(unread(mul)) == [("a.py",)]
+    assert asked_untested(unread(mul), unread(mul), unread(mul, sub), unread(mul, sub)) == [("a.py",), ("b.py",)]
+    assert asked_untested(unread(mul), unread(mul), unread(("a.py: mul", "2"))) == [("a.py",), ("a.py",)]
+    assert asked_untested(unread(mul, sub), unread(mul, sub), unread(sub)) == [("a.py", "b.py")]
+
+
 def test_a_claim_that_is_told_to_the_maker_counts_as_a_failure() -> None:
     told = judged(claim=Claim(changes=HELD, failing=("t::one",)))
     played = lc.at("TEST", capabilities=("take",)).play(lc.check("test", told))

@@ -169,6 +169,7 @@ class Canary:
     noticed_by: tuple[str, ...] = ()  # checks
     blind: tuple[str, ...] = ()  # checks that count tests and stayed green: they do not look at this change
     missed: tuple[str, ...] = ()  # files, or functions as `src/a.py: name`, whose breaking nobody noticed
+    code: tuple[tuple[str, str], ...] = ()  # these, or else all that was changed, each with a digest of its code
     sentence: str = ""
     rule: CanaryRule = "gate"  # what is configured for a change that nobody notices
 

@@ -130,6 +130,7 @@ class GateRecord:
     due: bool = True  # the present candidate calls for it
     lasting: bool = False  # may still be decided when the loop has ended
     reasons: tuple[Risk, ...] = ()  # where rules found what called for it
+    covers: tuple[str, ...] = ()  # of `untested`: the code that nobody notices, as it is
 
     @property
     def decision(self) -> str:

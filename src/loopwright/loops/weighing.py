@@ -7,6 +7,7 @@ maker once; another attempt that still needs it waits at the gate and uses up no
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -142,8 +143,8 @@ def _looked_at(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tup
     canary = report.canary
     if canary is None or canary.said in _SHOWN:
         return state, ()
-    gate = _untested_gate(report, canary, commit)
-    if _is_taken_untested(state, gate):
+    gate = _untested_gate(state, report, canary, commit)
+    if gate.ruling is Ruling.APPROVED:
         return c.steered(c.called_for(state, gate), untested=True), ()
     if canary.said == "untested-change":
         return c.steered(state, unnoticed=_told(canary)), ()
@@ -285,8 +286,8 @@ def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
 
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
     """No check looks at the change: first the maker is told, then it is as configured."""
-    gate = _untested_gate(report, canary, commit)
-    if _is_taken_untested(state, gate):
+    gate = _untested_gate(state, report, canary, commit)
+    if gate.ruling is Ruling.APPROVED:
         return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
@@ -347,22 +348,29 @@ def _told(canary: Canary) -> str:
     return "" if canary.rule == "off" else canary.sentence
 
 
-def _is_taken_untested(state: OnCourse, gate: GateRecord) -> bool:
-    return any(each.evidence == gate.evidence and each.ruling is Ruling.APPROVED for each in state.course.gates)
-
-
-def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
-    """Its evidence is bound to the tree: another change of the same function is another question."""
-    parts = "\0".join((canary.said, report.lands or report.tree, *canary.missed))
-    files = dict.fromkeys(each.partition(": ")[0] for each in canary.missed)
-    return GateRecord(
+def _untested_gate(state: OnCourse, report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
+    """Bound to the code that nobody notices: what a person has approved of it is not asked about until it changes."""
+    marks = {f"{canary.said} {mark} {name}": name for name, mark in canary.code}
+    known = [each for each in state.course.gates if each.gate == UNTESTED and each.ruling is Ruling.APPROVED]
+    covered = {mark for each in known for mark in each.covers}
+    asked = {mark: name for mark, name in marks.items() if mark not in covered} or marks
+    # Of what has no code, and in older logs, the whole tree is asked about.
+    parts = (canary.said, *(asked or (report.lands or report.tree, *canary.missed)))
+    gate = GateRecord(
         gate=UNTESTED,
-        evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
-        because=tuple(Change(path=path, how="changed") for path in files),
+        evidence=hashlib.sha256("\0".join(parts).encode(errors="surrogateescape")).hexdigest()[:24],
+        because=tuple(Change(path=path, how="changed") for path in _files(asked.values() or canary.missed)),
         commit=commit,
         tree=report.tree,
         why=canary.sentence,
+        covers=tuple(asked),
     )
+    taken = next((each for each in known if each.evidence == gate.evidence or {*each.covers} & {*gate.covers}), None)
+    return replace(gate, ruling=taken.ruling, by=taken.by, reason=taken.reason) if taken else gate
+
+
+def _files(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.partition(": ")[0] for each in names))
 
 
 def _failed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:

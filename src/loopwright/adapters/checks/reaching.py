@@ -95,7 +95,8 @@ class Reach:
         before = await self.source.texts(run.base, paths, limit=_LARGEST)
         roots = frozenset(map(root_of, await self.source.paths(run.base))) if free else frozenset()
         found = await asyncio.to_thread(self._new_marks, before, after, roots)  # while the checks run
-        code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
+        product = (each.change.path for each in free if each.kind is FileClass.PRODUCT)
+        code = frozenset(path for path in product if _language(path, after.get(path, "")))
         unread = tuple(_unread(path) for path in sorted(code) if path not in after)
         if not any(found.values()):
             return unread
@@ -175,10 +176,6 @@ def _may_leave(path: str) -> bool:
 def _is_free(classed: Classed, allow: tuple[str, ...]) -> bool:
     path, is_judged = classed.change.path, classed.kind in (FileClass.PRODUCT, FileClass.TEXT)
     return is_judged and classed.change.how != "removed" and not any(matches(path, pattern) for pattern in allow)
-
-
-def _product_path(classed: Classed) -> str:
-    return classed.change.path if classed.kind is FileClass.PRODUCT else ""
 
 
 def _loaded(paths: AbstractSet[str], product: Mapping[str, str]) -> frozenset[str]:

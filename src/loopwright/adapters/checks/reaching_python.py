@@ -125,7 +125,7 @@ def _nodes(text: str) -> Nodes:
 def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     seen = PythonTree.of(tree)
     yield from _told_by_names(seen)
-    if _may_take_part(seen.nodes):
+    if not _said_in(seen.nodes).isdisjoint((_NAMES_RUNNER, _LOADS_TESTS)):
         yield from (told for node in seen.nodes for told in _taking_part(node))
     if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
         names = NamesGiven.of(seen, "sys.modules")
@@ -239,10 +239,6 @@ def _taking_part(node: ast.AST) -> Iterator[str]:
         yield f"says what runs its tests ({ast.unparse(node)[:_SHOWN]})"
     if _LOADS_TESTS in named:
         yield "takes part in loading its tests (load_tests)"
-
-
-def _may_take_part(nodes: Nodes) -> bool:
-    return not _said_in(nodes).isdisjoint((_NAMES_RUNNER, _LOADS_TESTS))
 
 
 def _said_in(nodes: Nodes) -> set[str | None]:

@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from loopwright.adapters.checks.altered_tests import Alterations, AlteredTests
 from loopwright.adapters.checks.canary.answers import count_tests
+from loopwright.adapters.checks.canary.hollow import digest
 from loopwright.adapters.checks.canary.look import look_at
+from loopwright.adapters.checks.canary.plan import to_break
 from loopwright.adapters.checks.candidate import changes_of, is_altered_test, without_allowed_tests, without_tests
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
@@ -159,7 +161,7 @@ class Verification:
             nothing_else=self._leaves_nothing(ran.judging, canary),
             shared_versions=tuple(each.change.path for each in seen.held if each.shares_version),
             claim=await self._claim(ran, altered) if _is_green(also) else None,
-            canary=canary,
+            canary=await self._with_code(canary) if canary and canary.said not in ("noticed", "not-shown") else canary,
             evidence=evidence,
             also=also,
             would_drop=tuple(dict.fromkeys((*_gone(whole), *altered.dropped))),
@@ -341,6 +343,12 @@ class Verification:
         since = (run.after.commit,) if run.after.noticed else ()
         asked = " ".join(("canary", seen.base, "reads" if run.trust.tests_to_come else "", *since, "by", *exercised))
         return await self._found_once(Canary, asked, partial(look_at, self._runs, ran.judging, ran.landing, exercised))
+
+    async def _with_code(self, canary: Canary) -> Canary:
+        """Note the code that nobody noticed: what a person approves of it holds until that changes."""
+        names = canary.missed or to_break(self.desk.seen.classed)
+        texts = await self.desk.outfit.contents(self.desk.seen.landing, {name.partition(": ")[0] for name in names})
+        return replace(canary, code=tuple((name, digest(texts, name)) for name in names))
 
     async def _evidence(self, ran: Runs, altered: Alterations, canary: Canary | None, shown: Shown) -> Evidence | None:
         """Say how much the checks show of the change. Where its tests are still to be written, nobody asks.

@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from loopwright.adapters.checks.canary.hollow import hollowed, names_at, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import digest, hollowed, names_at, names_in, same_code, touched
 
 BASE = '''
 import abc
@@ -202,3 +202,13 @@ def test_escapes_the_compiler_dislikes_are_no_warning_of_ours() -> None:
 
 def test_a_function_that_is_still_to_do_is_named_by_its_line() -> None:
     assert names_at(b"def add(a, b):\n    raise NotImplementedError\n", frozenset({1})) == {"add"}
+
+
+def test_the_digest_of_a_function_changes_with_its_code_alone() -> None:
+    def of(text: str, name: str = "a.py: one") -> str:
+        return digest({"a.py": text.encode()}, name)
+
+    plain = of("def one():\n    return 1\n")
+    assert of('X = 2\n\n\ndef one():\n    """Say it."""\n    return 1  # one\n') == plain
+    assert of("def one():\n    return 2\n") != plain
+    assert of("x = 1\n", "a.py") != of("x = 2\n", "a.py")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.canary.hollow import digest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Tree
 from loopwright.kernel.trust import Canary, Trust
@@ -102,6 +103,7 @@ def test_a_function_that_no_test_calls_is_an_untested_change_though_its_file_is_
     assert (said.said, said.missed, said.blind) == ("untested-change", ("pkg/a.py: sub",), ("test",))
     assert "write a test that fails without it" in said.sentence
     assert [where for where, _ in tries] == ["judging", "base", "judging"]
+    assert said.code == (("pkg/a.py: sub", digest({"pkg/a.py": OTHER_SUB.encode()}, "pkg/a.py: sub")),)
 
 
 def test_a_new_function_is_noticed_by_a_new_test_alone_and_that_is_said(tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ in unittest's `setUpClass` it ends the run without a report, which is noticed as
 from __future__ import annotations
 
 import ast
+import hashlib
 import io
 import re
 import tokenize
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -56,6 +57,13 @@ def same_code(before: bytes, after: bytes) -> bool:
     """Whether only comments, docstrings and layout differ."""
     trees = [tree for tree in (parse(before), parse(after)) if tree is not None]
     return len(trees) > 1 and len({ast.dump(_Undocumented().visit(tree)) for tree in trees}) == 1
+
+
+def digest(texts: Mapping[str, bytes], name: str) -> str:
+    """Return a digest of a function as `src/a.py: name`, docstrings and layout apart, or of a whole file."""
+    path, _, function = name.partition(": ")
+    shapes = "\0".join(sorted(_shapes(texts.get(path, b"")).get(function, ())))
+    return hashlib.sha256(shapes.encode(errors="replace") or texts.get(path, b"")).hexdigest()[:24]
 
 
 def names_in(text: bytes) -> frozenset[str]:

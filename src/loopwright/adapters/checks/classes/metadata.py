@@ -102,14 +102,6 @@ def _strip_npm_lock(text: str) -> Data:
     return data  # type: ignore[no-any-return]
 
 
-def _strip_uv_lock(text: str) -> Data:
-    return _strip_own(text, lambda package: {"editable", "virtual"} & package.get("source", {}).keys())
-
-
-def _strip_cargo_lock(text: str) -> Data:
-    return _strip_own(text, lambda package: "source" not in package)
-
-
 def _strip_own(text: str, is_own: Callable[[Data], object]) -> Data:
     data = tomllib.loads(text)
     for package in filter(is_own, data.get("package", [])):
@@ -129,6 +121,6 @@ _READERS: Mapping[str, Callable[[str], Data]] = {
     "setup.cfg": _strip_setup_cfg,
     "package-lock.json": _strip_npm_lock,
     "npm-shrinkwrap.json": _strip_npm_lock,
-    "uv.lock": _strip_uv_lock,
-    "Cargo.lock": _strip_cargo_lock,
+    "uv.lock": lambda text: _strip_own(text, lambda each: {"editable", "virtual"} & each.get("source", {}).keys()),
+    "Cargo.lock": lambda text: _strip_own(text, lambda each: "source" not in each),
 }
