@@ -8,13 +8,14 @@ import re
 import select
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.adapters.terminal.replies import Unclear, afterwards
+from loopwright.adapters.terminal.replies import Afterwards, Unclear, afterwards
 from loopwright.app.views.gates import GateReason, ShownGate
 from loopwright.cli.afterwards import list_diffs, question_text
 from loopwright.kernel.model import Commit, LoopId, Tree
@@ -216,11 +217,22 @@ def test_what_is_red_before_the_work_is_in_the_brief(merged: Sample) -> None:
 
 
 def test_what_may_be_typed_at_the_end() -> None:
-    known = {"1": "approve", "Approve": "approve", "2": "reject", "reject too loose": "reject"}
-    later = dict.fromkeys(["", "3", "later", "cancel"], "later")
-    assert {word: afterwards(word) for word in {**known, **later}} == {**known, **later}
-    assert afterwards("yes") == Unclear("type approve, reject REASON, or later")
-    assert isinstance(afterwards("approve setup.py"), Unclear)
+    files = ("setup.py", "a file.cfg")
+    both = Afterwards(choice="approve")
+    no = Afterwards(choice="reject", reason="too loose")
+    meant = {
+        **dict.fromkeys(["1", "Approve"], both),
+        "2": Afterwards(choice="reject"),
+        "reject too loose": no,
+        "approve setup.py": replace(both, only=("setup.py",)),
+        "approve a file.cfg setup.py": replace(both, only=("a file.cfg", "setup.py")),
+        "reject setup.py": Afterwards(choice="reject", only=("setup.py",)),
+        "2 setup.py too loose": replace(no, only=("setup.py",)),
+        **dict.fromkeys(["", "3", "later", "cancel"], Afterwards(choice="later")),
+    }
+    assert {line: afterwards(line, files) for line in meant} == meant
+    unclear = [afterwards(line, files) for line in ("yes", "approve other.py", "approve setup.py please")]
+    assert [isinstance(each, Unclear) for each in unclear] == [True] * 3
 
 
 def test_the_diff_of_each_file_is_cut_after_sixty_lines_and_after_two_hundred_in_all(repo: Repository) -> None:
@@ -240,7 +252,7 @@ def test_the_diff_of_each_file_is_cut_after_sixty_lines_and_after_two_hundred_in
     assert [int(line.split()[1]) for line in cut] == [whole - 60] * 3 + [whole - 20, whole]
     assert [line.endswith(f"{name}'`") for line, name in zip(cut, files, strict=True)] == [True] * 5
     assert (len(lines) - len(cut), "\x1b" in "".join(lines)) == (200, False)
-    assert "--only PATH" in question_text(gate, lines)
+    assert "approve PATH" in question_text(gate, lines)
 
 
 class AtTerminal:
@@ -289,7 +301,7 @@ class AtTerminal:
 def test_a_terminal_asks_once_and_what_is_approved_lands_at_once(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
     person = AtTerminal(sample, "feedback", "Make it good", "--merge")
-    person.until("(Ctrl-D means later.)\r\n> ")
+    person.until("(Enter or Ctrl-D means later.)\r\n> ")
     assert "check.py: protected file changed" in person.screen
     assert re.search(r"\r\n\+.*print\('checking:', ", person.screen)
     person.types("approve\n")
@@ -298,10 +310,26 @@ def test_a_terminal_asks_once_and_what_is_approved_lands_at_once(tmp_path: Path)
     assert out.count("IMPLEMENTATION_VERIFIED after 1 iteration.") == 2
 
 
+def test_of_two_files_one_is_rejected_and_the_other_approved_at_the_terminal(tmp_path: Path) -> None:
+    more = '{ path = "setup.cfg", content = "[tool]\\n" },\n    { path = "check.py"'
+    scenario = TOUCHES_PROTECTED.replace('{ path = "check.py"', more, 1)
+    sample = Sample.create(tmp_path / "repo", scenario)
+    person = AtTerminal(sample, "feedback", "Make it good", "--merge")
+    person.asks("without 2 changes")
+    person.types("reject setup.cfg not wanted\n")
+    person.asks("without 1 change")
+    person.types("approve check.py\n")
+    code, _ = person.ends()
+    names = sample.repo.git("ls-tree", "--name-only", "main").splitlines()
+    assert (code, "setup.cfg" in names, "checking:" in sample.repo.git("show", "main:check.py")) == (0, False, True)
+    decided = {gate["because"][0]["file"]: gate["status"] for gate in sample.loop("gates", "--json").data["gates"]}
+    assert decided == {"setup.cfg": "rejected", "check.py": "approved"}
+
+
 def test_a_signal_at_the_question_loses_nothing(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
     person = AtTerminal(sample, "feedback", "Make it good", "--merge")
-    person.until("(Ctrl-D means later.)\r\n> ")
+    person.until("(Enter or Ctrl-D means later.)\r\n> ")
     person.interrupt()
     person.until("Nothing is decided; it stays held back.")
     assert person.ends()[0] == 130

@@ -154,8 +154,17 @@ def test_what_is_typed_at_a_gate(line: str, meant: Said | Unclear) -> None:
     assert understood((GATE,), line, "ann") == meant
 
 
-@pytest.mark.parametrize("line", ["approve setup.py", "1 setup.py", "approve protected tests/test_a.py"])
-def test_a_word_behind_approve_decides_nothing(line: str) -> None:
+def test_a_listed_file_behind_a_decision_is_decided_on_alone() -> None:
+    only = ("tests/test_a.py",)
+    assert understood((GATE,), "approve tests/test_a.py", "ann") == replace(decided(approved=True), only=only)
+    no = replace(decided(approved=False, reason="too loose"), only=only)
+    assert understood((GATE,), "reject tests/test_a.py too loose", "ann") == no
+    risk = replace(GATE, gate="security")
+    assert isinstance(understood((risk,), "approve tests/test_a.py", "ann"), Unclear)
+
+
+@pytest.mark.parametrize("line", ["approve setup.py", "1 setup.py", "approve protected tests/test_a.py now"])
+def test_a_word_behind_approve_that_is_no_listed_file_decides_nothing(line: str) -> None:
     assert isinstance(understood((GATE,), line, "ann"), Unclear)
 
 

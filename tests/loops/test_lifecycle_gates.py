@@ -413,7 +413,7 @@ def unread(*code: tuple[str, str]) -> Canary:
 
 
 def asked_untested(*canaries: Canary) -> list[tuple[str, ...]]:
-    """The files at each question, where each state lands another tree and its checks say one of these, then the last."""
+    """Return the files of each question, where each state lands another tree and the checks say these in turn."""
     left = list(canaries)
 
     def says(action: RunChecks) -> Event:

@@ -54,7 +54,9 @@ async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate)
     now = await take_in(project, ended, said, note)
     if not said.approved:
         note(f"Rejected; the changes are kept as commit {gate.commit[:12]}.")
-    return now or ended
+    # What was approved lands first: the loop is driven, and ends once more.
+    rest = left_open(now) if now is not None and now.is_over and said.only else None
+    return await decided_on(project, here, now, rest) if now is not None and rest is not None else now or ended
 
 
 async def list_diffs(workspace: Workspace, gate: ShownGate) -> list[str]:
@@ -78,7 +80,7 @@ def question_text(gate: ShownGate, diffs: list[str]) -> str:
     """All that is needed to decide: the changes, the tests that would go with them, the command that shows them."""
     count = len(gate.because)
     them = "it" if count == 1 else "them"
-    by_file = f"  by file       later, then loop approve|reject {gate.name}@{gate.id} --only PATH"
+    by_file = "  by file       approve PATH, or reject PATH [REASON]: you are asked about the others next"
     return "\n".join(
         [
             "",
@@ -89,6 +91,6 @@ def question_text(gate: ShownGate, diffs: list[str]) -> str:
             f"  look at it    {diff_command(gate, at_top=False)}",
             *([by_file] if count > 1 else []),
             _CHOICES,
-            "(Ctrl-D means later.)",
+            "(Enter or Ctrl-D means later.)",
         ]
     )

@@ -53,17 +53,18 @@ async def heard_on(gate: ShownGate, question: str, by: str) -> GateDecided | Non
         if line is None:
             note("")
             return None
-        choice = afterwards(line)
-        if isinstance(choice, Unclear):
-            note(f"{choice.sentence}.")
-        elif choice == "later":
+        typed = afterwards(line, tuple(reason.file for reason in gate.because))
+        if isinstance(typed, Unclear):
+            note(f"{typed.sentence}.")
+        elif typed.choice == "later":
             return None
         else:
             return GateDecided(
                 key=gate_key(gate.name, gate.evidence),
                 gate=gate.name,
-                approved=choice == "approve",
+                approved=typed.choice == "approve",
                 evidence=gate.evidence,
-                reason=line.strip().partition(" ")[2].strip(),
+                reason=typed.reason,
+                only=typed.only,
                 by=by,
             )

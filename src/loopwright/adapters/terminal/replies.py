@@ -8,6 +8,7 @@ from typing import Literal
 from loopwright.config.keys import PATTERN
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.shapes import Problem
 
 _CANCEL_WORDS = ("cancel", "stop", "abort", "abandon")
@@ -26,10 +27,7 @@ class Unclear:
     lacks: str = ""
 
 
-_APPROVE_TAKES_NOTHING = Unclear(
-    "approve stands alone and lets in every change that is listed; decide on single files with"
-    " `loop approve|reject GATE@ID --only PATH`"
-)
+_APPROVE_TAKES_FILES = Unclear("approve lets in all that is listed; behind it only listed files can be named")
 _ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
 _ONLY_REVISE_ALLOWS = Unclear("only revise takes --allow")
 
@@ -58,18 +56,37 @@ def understood(waiting: tuple[ForPeople, ...], line: str, by: str) -> Said | Unc
     return answer(first, TypedAnswer(words=tuple(line.strip().split(" ")), by=by))
 
 
-def afterwards(line: str) -> Literal["approve", "reject", "later"] | Unclear:
-    """Read what is typed about changes that a loop ended without: there is nothing to cancel, and nothing hurries."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Afterwards:
+    """What is typed about changes that a loop ended without."""
+
+    choice: Literal["approve", "reject", "later"]
+    only: tuple[str, ...] = ()  # files; empty: all that are listed
+    reason: str = ""
+
+
+def afterwards(line: str, files: tuple[str, ...]) -> Afterwards | Unclear:
+    """Read what is typed about these files: there is nothing to cancel, and nothing hurries."""
     word, _, rest = line.strip().partition(" ")
+    only, reason = _split_files(rest.strip(), files)
     match word.lower():
         case "1" | "approve":
-            return _APPROVE_TAKES_NOTHING if rest else "approve"
+            return _APPROVE_TAKES_FILES if reason else Afterwards(choice="approve", only=only)
         case "2" | "reject":
-            return "reject"
+            return Afterwards(choice="reject", only=only, reason=reason)
         case "" | "3" | "later" | "cancel":
-            return "later"
+            return Afterwards(choice="later")
         case _:
             return Unclear("type approve, reject REASON, or later")
+
+
+def _split_files(rest: str, files: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the files that are named first, and the words behind them."""
+    named: list[str] = []
+    while found := next((each for each in files if rest == each or rest.startswith(f"{each} ")), ""):
+        named.append(found)
+        rest = rest[len(found) :].strip()
+    return tuple(named), rest
 
 
 def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:
@@ -186,8 +203,11 @@ def _gate_line(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear
 def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     """The gate's own name may be repeated, as on the command line."""
     reason = rest.removeprefix(gate.gate).strip() if rest.split(" ", 1)[0] == gate.gate else rest
+    # Only these changes stand each for itself; of the others files are where to look.
+    files = tuple(change.path for change in gate.because) if gate.gate == PROTECTED else ()
+    only, reason = _split_files(reason, files)
     if word == "approve" and reason:
-        return _APPROVE_TAKES_NOTHING
+        return _APPROVE_TAKES_FILES
     if word == "reject" and not reason:
         return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
     return GateDecided(
@@ -196,5 +216,6 @@ def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
         approved=word == "approve",
         evidence=gate.evidence,
         reason=reason,
+        only=only,
         by=by,
     )
