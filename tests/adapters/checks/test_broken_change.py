@@ -1,9 +1,12 @@
 """What of a change can be broken on purpose, why a test fails without it, and which tests may show it."""
 
+from itertools import pairwise
+
 import pytest
 
 from loopwright.adapters.checks.canary.breaking import unparsable
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
+from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.witnesses import WitnessCandidates, candidates_of, reason_of
 from loopwright.kernel.model import Finding, Severity
 
@@ -19,19 +22,54 @@ def test_functions_that_a_change_touched_become_stubs() -> None:
     assert b"raise BaseException" in broken.functions("raise")["calc.py"]
 
 
+@pytest.mark.parametrize(("path", "before"), [("lib/calc.js", b"a"), ("lib/calc.js", None)])
+def test_other_languages_become_unparsable(path: str, before: bytes | None) -> None:
+    broken = broken_change({} if before is None else {path: before}, {path: b"b"})
+    assert broken.files != {}
+    assert broken == BrokenChange(texts={path: b"b"}, files=unparsable((path,)), values=unparsable((path,)))
+
+
 @pytest.mark.parametrize(
-    ("path", "before", "after"),
+    ("before", "after", "names"),
     [
-        ("calc.py", b"N = 1\n" + ADD, b"N = 2\n" + ADD),  # no function was touched
-        ("calc.py", None, b"N = 1\n"),
-        ("lib/calc.js", b"a", b"b"),
-        ("lib/calc.js", None, b"b"),
+        (b"N = 1\n" + ADD, b"N = 2\n" + ADD, ["N"]),
+        (None, b"N = 1\n", ["N"]),
+        (b"", b"class A:\n    x = 1\n", ["A"]),
+        (b"class A:\n    x = 1\n", b"class A:\n    x = 2\n", ["A"]),
+        (b"", b"import a.b\nfrom c import d as e, f\n", ["a", "e", "f"]),
+        (b"from c import f\n", b"from c import d, f\n", ["d"]),
+        (b"", b"if 1:\n    from a import b\nelse:\n    (b, *c), d.e = [x for x in d], 1\n", ["b", "c"]),
+        (b"", b'N = 1\n"""A number."""\n__all__ = ["N"]\n', ["N"]),
     ],
 )
-def test_other_code_becomes_unparsable(path: str, before: bytes | None, after: bytes) -> None:
-    broken = broken_change({} if before is None else {path: before}, {path: after})
-    assert broken == BrokenChange(texts={path: after}, files=unparsable((path,)))
-    assert broken.files != {}
+def test_names_of_module_level_code_stand_for_something_wrong(
+    before: bytes | None, after: bytes, names: list[str]
+) -> None:
+    broken = broken_change({} if before is None else {"calc.py": before}, {"calc.py": after})
+    assert (broken.names, broken.files.keys(), broken.values.keys()) == ({}, {"calc.py"}, {"calc.py"})
+    for made in (broken.files["calc.py"], broken.values["calc.py"]):
+        kept, added = made[: len(after)], made[len(after) :].decode().split()
+        assert (kept, [name for name, sign in pairwise(added) if sign == "="]) == (after, names)
+    assert broken.wrong_values() == (Phase(texts=broken.values),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "given"),
+    [
+        (b"", b"N = 1\nN.append(2)\n", ["calc.py"]),
+        (b"", b"globals()['N'] = 1\n", []),
+        (b"", b"from a import *\n", []),
+        (b"__all__ = []\n", b"__all__ = ['N']\n", []),
+        (b"N = 1\n", b"", []),
+        (b"", b"N = (\n", []),
+        (b"", b"N = " + b" + ".join([b"1"] * 900), []),
+    ],
+)
+def test_where_not_all_of_it_binds_names_the_file_becomes_unparsable(
+    before: bytes, after: bytes, given: list[str]
+) -> None:
+    broken = broken_change({"calc.py": before}, {"calc.py": after})
+    assert (broken.files, [*broken.values]) == (unparsable(("calc.py",)), given)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +97,7 @@ def failed(said: str, evidence: str = "") -> Finding:
         ("NameError: name 'mul' is not defined", "missing-name"),
         ("TypeError: add() got an unexpected keyword argument 'c'", "missing-name"),
         ("TypeError: add() takes 2 positional arguments but 3 were given", "missing-name"),
+        ("NotImplementedError", "missing-name"),
         ("TypeError: unsupported operand", "assertion"),
         ("AssertionError: 5 != 6", "assertion"),
     ],

@@ -100,6 +100,90 @@ def test_a_new_test_that_only_needs_the_name_shows_nothing(tmp_path: Path, test:
     assert evidence_of(report) == Evidence(level=Level.UNTESTED, idle_tests=("test_calc.Calc.test_mul",))
 
 
+IMPORTS = "\n    def test_mul(self):\n        from calc import mul\n"
+CALLS = IMPORTS + "        mul(2, 3)\n"
+HAS = '\n    def test_mul(self):\n        self.assertTrue(hasattr(calc, "mul"))\n'
+NOTHING_MADE = {
+    "raises": CALC + "\n\ndef mul(a, b):\n    raise NotImplementedError\n",
+    "passes": CALC + '\n\ndef mul(a, b):\n    """Multiply."""\n    pass\n',
+    "says nothing": CALC + '\n\ndef mul(a, b):\n    """Multiply."""\n',
+    "dots": CALC + "\n\ndef mul(a, b): ...\n",
+    "alias": CALC + "\n\nmul = add\n",
+    "import": "from operator import add as mul\n\n\n" + CALC,
+    "either": CALC + "\n\nif add:\n    mul = add\nelse:\n    from operator import mul\n",
+    "class": CALC + "\n\nclass mul:\n    def __init__(self, a, b): ...\n",
+    "empty class": CALC + "\n\nclass mul:\n    pass\n",
+    "put in": CALC + '\n\nglobals()["mul"] = add\n',
+}
+
+
+@pytest.mark.parametrize("calc", NOTHING_MADE.values(), ids=NOTHING_MADE)
+def test_a_test_that_only_imports_the_name_shows_nothing(tmp_path: Path, calc: str) -> None:
+    found = reported(tmp_path, BASE, {"calc.py": calc, FILE: HEAD + TEST_ADD + IMPORTS}).evidence
+    assert found is not None
+    assert (found.witnesses, found.idle_tests) == ((), ("test_calc.Calc.test_mul",))
+
+
+@pytest.mark.parametrize("test", [CALLS, HAS], ids=["calls it", "asks whether it is there"])
+@pytest.mark.parametrize("how", ["alias", "import", "passes"])
+def test_a_test_that_takes_any_value_for_a_name_shows_nothing(tmp_path: Path, how: str, test: str) -> None:
+    found = reported(tmp_path, BASE, {"calc.py": NOTHING_MADE[how], FILE: HEAD + TEST_ADD + test}).evidence
+    assert found is not None
+    assert found.witnesses == ()
+
+
+def test_a_test_without_an_assertion_does_not_show_a_function_that_was_still_to_do(tmp_path: Path) -> None:
+    base = {**BASE, "calc.py": NOTHING_MADE["raises"]}
+    found = reported(tmp_path, base, {"calc.py": MUL, FILE: HEAD + TEST_ADD + IDLE}).evidence
+    assert found is not None
+    assert (found.witnesses, found.idle_tests) == ((), ("test_calc.Calc.test_mul",))
+
+
+def asserts(*lines: str) -> str:
+    return "\n    def test_new(self):\n" + "".join(f"        {line}\n" for line in lines)
+
+
+RAISES = asserts("with self.assertRaises(calc.Overflow):", "    raise calc.Overflow")
+POINT = "\n\nfrom dataclasses import dataclass\n\n\n@dataclass\nclass Point:\n    x: int\n"
+MADE = {
+    "constant": ("", "LIMIT = 3\n", asserts("self.assertEqual(calc.LIMIT, 3)")),
+    "another constant": ("LIMIT = 3\n", "LIMIT = 4\n", asserts("self.assertEqual(calc.LIMIT, 4)")),
+    "switched on": ("SWITCH = False\n", "SWITCH = True\n", asserts("self.assertTrue(calc.SWITCH)")),
+    "switched off": ("SWITCH = True\n", "SWITCH = False\n", asserts("self.assertFalse(calc.SWITCH)")),
+    "constant in a list": ("ALL = []\n", "ALL = []\nALL.append(3)\n", asserts("self.assertEqual(calc.ALL, [3])")),
+    "registered": (
+        "ALL = []\n",
+        "ALL = []\nimport re\nALL.append(re)\n",
+        asserts("self.assertEqual(len(calc.ALL), 1)"),
+    ),
+    "alias": ("", "plus = add\n", asserts("self.assertEqual(calc.plus(2, 3), 5)")),
+    "re-export": ("", "from operator import mul\n", asserts("self.assertEqual(calc.mul(2, 3), 6)")),
+    "exception": ("", "class Overflow(Exception):\n    pass\n", RAISES),
+    "field": (POINT, POINT + "    y: int = 0\n", asserts("self.assertEqual(calc.Point(1, y=2).y, 2)")),
+    "class": ("", POINT, asserts("self.assertEqual(calc.Point(1).x, 1)")),
+    "attribute": ("class A:\n    pass\n", "class A:\n    size = 2\n", asserts("self.assertEqual(calc.A.size, 2)")),
+    "decorator": (
+        "",
+        "def twice(function):\n    return lambda *given: 2 * function(*given)\n",
+        asserts("self.assertEqual(calc.twice(calc.add)(2, 3), 10)"),
+    ),
+    "hook": (
+        "",
+        "class Base:\n    def run(self):\n        raise NotImplementedError\n",
+        asserts("self.assertRaises(NotImplementedError, calc.Base().run)"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "test"), MADE.values(), ids=MADE)
+def test_a_new_test_that_looks_at_it_shows_code_of_every_kind(
+    tmp_path: Path, before: str, after: str, test: str
+) -> None:
+    base = {**BASE, "calc.py": CALC + before}
+    found = evidence_of(reported(tmp_path, base, {"calc.py": CALC + after, FILE: HEAD + TEST_ADD + test}))
+    assert (found.level, [each.id for each in found.witnesses]) == (Level.SHOWN, ["test_calc.Calc.test_new"])
+
+
 def test_an_unchanged_test_whose_file_does_not_load_on_the_base_is_no_witness(tmp_path: Path) -> None:
     text = HEAD.replace("import calc\n", "import calc\nfrom calc import mul\n") + TEST_ADD
     found = evidence_of(reported(tmp_path, BASE, {"calc.py": MUL, FILE: text}))

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.altered_tests import called_functions
-from loopwright.adapters.checks.canary.hollow import StubForm
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.demands import fail_on
 from loopwright.adapters.checks.runners.table import Phase
@@ -28,10 +27,9 @@ from loopwright.kernel.wording import join_names
 _MOST_TRIED = 50  # tests of one check
 _NAMED = 5  # in a sentence
 _MISSING_NAME = re.compile(
-    r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError)\b"
+    r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError|NotImplementedError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
 )
-WRONG_VALUES: tuple[StubForm, ...] = ("none", "object")
 Phases = tuple[Phase, ...]
 _Reason = Literal["assertion", "missing-name", "exit-code"]
 
@@ -83,15 +81,17 @@ class WitnessSearch:
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
         broken = await self._broken()
+        if not broken.names:
+            return False
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
             if tests != await self._blind_tests(spec, tests, broken):
                 return False
-        return bool(broken.names) and any(each.written for each in candidates.values())
+        return any(each.written for each in candidates.values())
 
     async def _blind_tests(self, spec: CheckSettings, tests: frozenset[str], broken: BrokenChange) -> frozenset[str]:
         """Return those that pass whatever the functions return. That one raises is noticed by whoever calls it."""
-        phases = tuple(phase for phase in map(broken.phase, WRONG_VALUES) if phase.texts)
+        phases = broken.wrong_values()
         if not tests or not phases:
             return tests
         trial, left = await self.runs.start(spec, self.runs.desk.seen.landing, tests, phases), tests
@@ -115,13 +115,13 @@ class WitnessSearch:
         """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""
         silent = {each.name for each in results if each.tests is None}
         without, broken = await self._without_change(), await self._broken()
-        texts = broken.functions("object") or broken.files
+        *_, hollow = (Phase(texts=broken.files), *broken.wrong_values())
         found: list[Witness] = []
         for spec in self.runs.specs:
-            if spec.name not in silent or spec.trust != "exit-code" or not texts:
+            if spec.name not in silent or spec.trust != "exit-code" or not hollow.texts:
                 continue
-            hollow = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
-            if all([await self.runs.fails(spec, tree) for tree in (without, without, hollow)]):
+            tree = await self.runs.with_texts(self.runs.desk.seen.landing, hollow.texts)
+            if all([await self.runs.fails(spec, each) for each in (without, without, tree)]):
                 found.append(Witness(id=spec.name, check=spec.name, fails_on_base="exit-code"))
         return tuple(found)
 
@@ -131,10 +131,9 @@ class WitnessSearch:
         An exit code does not say why it was red, so that a wrong value has to be noticed in any case.
         """
         broken = await self._broken()
-        forms = [broken.functions(form) for form in WRONG_VALUES] if broken.names else [broken.files]
         noticing = frozenset[str]()
-        for texts in filter(None, forms):
-            tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
+        for phase in broken.wrong_values() or (Phase(texts=broken.files),):
+            tree = await self.runs.with_texts(self.runs.desk.seen.landing, phase.texts)
             left = tuple(each for each in demands if each.name not in noticing)
             noticing |= await fail_on(self.runs.desk, left, tree)
         names = (each.name for each in demands if each.name in noticing)
@@ -163,7 +162,7 @@ class WitnessSearch:
 
     async def _phases(self) -> Phases:
         broken = await self._broken()
-        return (PLAIN, *(map(broken.phase, ("raise", *WRONG_VALUES)) if broken.names else ()))
+        return (PLAIN, *((broken.phase("raise"), *broken.wrong_values()) if broken.names else ()))
 
     async def _fail_without(self, spec: CheckSettings, found: WitnessCandidates) -> dict[str, _Reason]:
         """Return the tests that fail twice without the change and pass once more with it, with why they fail."""
@@ -183,10 +182,9 @@ class WitnessSearch:
         raised = await trial.failing_tests(broken.phase("raise"), reasons)
         noticing = raised | await trial.failing_tests(Phase(texts=broken.files), reasons.keys() - raised)
         named = frozenset(test for test in noticing if reasons[test] == "missing-name")
-        if not named or not broken.names:
-            return raised, noticing
-        looking = await trial.failing_tests(broken.phase("none"), named)
-        looking |= await trial.failing_tests(broken.phase("object"), named - looking)
+        looking = frozenset[str]()
+        for phase in broken.wrong_values():
+            looking |= await trial.failing_tests(phase, named - looking)
         return raised, (noticing - named) | looking
 
     async def _broken(self) -> BrokenChange:

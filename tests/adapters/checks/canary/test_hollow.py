@@ -89,6 +89,8 @@ def after(*replaced: tuple[str, str]) -> bytes:
         (("return self._name", "return self._name.upper()"), ("Table.name",)),
         (("    @property\n", "    @functools.cached_property\n"), ("Table.name",)),
         (("def cells(self): return []", "def cells(self): return [1]"), ("Table.Row.cells",)),
+        (("class Table:", "def stub():\n    pass\n\n\nclass Table:"), ("stub",)),
+        (('NotImplementedError("later")', "NotImplementedError"), ("Table.todo",)),
         (("    size = 0\n", "    size = 0\n    def len(self):\n        return self.size\n"), ("Table.len",)),
     ],
 )
@@ -103,11 +105,9 @@ def test_a_touched_function_is_named_with_those_around_it(replaced: tuple[str, s
         ("def plain(a, b=1)", "def plain(a: int, b: int = 1) -> int"),
         ("LIMIT = 3", "LIMIT = 4"),
         ("return a + b", "# a reason\n    return a + b"),
-        ('NotImplementedError("later")', "NotImplementedError"),
         ("return super().must()", "return 1"),
         ("def get(self, a: int) -> int: ...", "def get(self, a: str) -> str: ..."),
         ("return 1", "return 2"),
-        ("class Table:", "def stub():\n    pass\n\n\nclass Table:"),
         ("LIMIT = 3", "LIMIT = 3\nif TYPE_CHECKING:\n    def typed():\n        return 1\n"),
     ],
 )
@@ -145,6 +145,9 @@ def raised(text: bytes | None, call: str) -> str:
     [
         ("def f():\n    return 1\n", {"f"}, "f()"),
         ("def f(): return 1\n", {"f"}, "f()"),
+        ("def f(): ...\n", {"f"}, "f()"),
+        ("def f():\n    'says'\n", {"f"}, "f()"),
+        ("def f():\n    raise NotImplementedError\n", {"f"}, "f()"),
         ("def f(): x = 1; return x  # so\n", {"f"}, "f()"),
         ("def f():\n    'says'; x = 1\n    return x\nassert f.__doc__ == 'says'\n", {"f"}, "f()"),
         ("def f(\n    a=(1,\n       2),\n):\n\n    # why\n    return (\n        a\n    )\n", {"f"}, "f()"),

@@ -1,5 +1,7 @@
 """Python functions by name: which of them a change touched, and a text in which they are stubs. Pure, through `ast`.
 
+Where a change touched no function, names that its module-level code binds can stand for something wrong.
+
 A stub that raises raises `BaseException`: no `except Exception` of product or tests hides it, and pytest (with xdist,
 asyncio, hypothesis) and unittest count it as a failure of the test and go on. Raised while a `conftest` is imported or
 in unittest's `setUpClass` it ends the run without a report, which is noticed as well.
@@ -11,6 +13,7 @@ import ast
 import hashlib
 import io
 import re
+import symtable
 import tokenize
 import warnings
 from collections import defaultdict
@@ -24,15 +27,11 @@ from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
 StubForm = Literal["raise", "none", "object"]  # what a stubbed function does: raise, or return a wrong value
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
-_UNUSUAL = (
-    SyntaxError,
-    ValueError,
-    LookupError,
-    RecursionError,
-    MemoryError,
-)  # what no text of a candidate may raise here
+# What no text of a candidate may raise here.
+_UNUSUAL = (SyntaxError, ValueError, LookupError, RecursionError, MemoryError)
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")  # a line as the compiler counts; `splitlines` knows more ends
 _FOR_CHECKERS = ("annotation", "returns", "type_comment", "type_params", "ctx", "kind")
+_WRONG = ('type("", (), {"__bool__": None})()', "lambda *_, **__: object()")
 _NEVER_RUN = ("overload", "abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod")
 
 
@@ -56,7 +55,31 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 def same_code(before: bytes, after: bytes) -> bool:
     """Whether only comments, docstrings and layout differ."""
     trees = [tree for tree in (parse(before), parse(after)) if tree is not None]
-    return len(trees) > 1 and len({ast.dump(_Undocumented().visit(tree)) for tree in trees}) == 1
+    try:
+        return len(trees) > 1 and len({ast.dump(_Undocumented().visit(tree)) for tree in trees}) == 1
+    except RecursionError:
+        return False
+
+
+def misled(before: bytes, after: bytes) -> tuple[bytes | None, bytes | None]:
+    """Return two texts in which the names that module-level code of `after` binds anew stand for something wrong.
+
+    In the first one whoever asks whether they are true fails; None where something that differs binds no name. In the
+    second one nobody fails who only calls them; None where there are no such names.
+    """
+    try:
+        old = {_dumped(each) for each in _statements(before)}
+        bound = [_bound(each) for each in _statements(after) if _dumped(each) not in old]
+    except _UNUSUAL:
+        bound = []
+    names = sorted(frozenset[str]().union(*bound) - {"__all__"})
+    made = [b"\n".join((after, *(f"{name} = {value}".encode() for name in names), b"")) for value in _WRONG]
+    return made[0] if names and all(bound) else None, made[1] if names else None
+
+
+def _bound(statement: ast.stmt) -> frozenset[str]:
+    symbols = symtable.symtable(ast.unparse(statement), "", "exec").get_symbols()
+    return frozenset(each.get_name() for each in symbols if each.is_assigned() or each.is_imported())
 
 
 def digest(texts: Mapping[str, bytes], name: str) -> str:
@@ -92,7 +115,7 @@ def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> lis
 
     It stays all the same, so that the function is of the same kind and has the same free variables.
     """
-    line, column = _start(lines, behind_docstring(each.node)[0])
+    line, column = _start(lines, (behind_docstring(each.node) or each.node.body)[0])
     begin, rest = lines[line][:column], lines[line][column:]
     stub = _stub(form, f"{ON_PURPOSE}: {label}: {each.name}", is_generator=_is_generator(each.node))
     between = f"\n{begin}" if not begin.strip() else "; "
@@ -138,16 +161,24 @@ def _shapes(text: bytes) -> dict[str, set[str]]:
 
 @lru_cache(maxsize=16)  # a plan asks for the texts of its files, before and after, again and again
 def _functions(text: bytes) -> tuple[_Named, ...]:
-    """Return the functions that do something."""
-    return tuple(each for each in _all_functions(text) if not _is_stub(each.node))
-
-
-def _all_functions(text: bytes) -> tuple[_Named, ...]:
+    """Return the functions that may run, also those that do nothing yet."""
     tree = parse(text)
     try:
-        return tuple(_within(tree, "")) if tree else ()
+        return tuple(each for each in _within(tree, "") if not _never_runs(each.node)) if tree else ()
     except RecursionError:
         return ()
+
+
+def _statements(text: bytes) -> Iterator[ast.stmt]:
+    """Yield the module-level statements but functions and texts; imports name by name."""
+    for each in _Undocumented().visit(parse(text) or ast.Module(body=[], type_ignores=[])).body:
+        match each:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (type(each)(**{**vars(each), "names": [name]}) for name in names)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                yield each
 
 
 def _within(node: ast.AST, around: str) -> Iterator[_Named]:
@@ -168,24 +199,12 @@ def _within(node: ast.AST, around: str) -> Iterator[_Named]:
             yield from _within(child, inner)
 
 
-def _is_stub(function: _Function) -> bool:
-    if any(_name(decorator) in _NEVER_RUN for decorator in function.decorator_list):
-        return True
-    return all(_says_nothing(statement) for statement in behind_docstring(function))
-
-
-def _says_nothing(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Pass() | ast.Expr(value=ast.Constant()):
-            return True
-        case ast.Raise(exc=ast.expr() as raised):
-            return _name(raised) == "NotImplementedError"
-        case _:
-            return False
+def _never_runs(function: _Function) -> bool:
+    return any(_name(decorator) in _NEVER_RUN for decorator in function.decorator_list)
 
 
 def _name(node: ast.expr) -> str:
-    """The last name of `abc.abstractmethod`, `Protocol[T]`, `NotImplementedError("…")`."""
+    """The last name of `abc.abstractmethod`, `Protocol[T]`."""
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name
@@ -213,12 +232,12 @@ def _signature(arguments: ast.arguments) -> Iterator[ast.AST]:
 
 
 def _dumped(value: object) -> str:
-    """As `ast.dump`, without annotations and the bodies of functions that do something."""
+    """As `ast.dump`, without annotations and the bodies of functions that may run."""
     if isinstance(value, list):
         return f"[{', '.join(_dumped(each) for each in value)}]"
     if not isinstance(value, ast.AST):
         return repr(value)
-    if isinstance(value, _Function) and not _is_stub(value):
+    if isinstance(value, _Function) and not _never_runs(value):
         return f"def {value.name}"
     fields = (getattr(value, field, None) for field in value._fields if field not in _FOR_CHECKERS)
     return f"{type(value).__name__}({', '.join(_dumped(each) for each in fields)})"
@@ -227,7 +246,7 @@ def _dumped(value: object) -> str:
 class _Undocumented(ast.NodeTransformer):
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, _Function | ast.ClassDef | ast.Module) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:]
+            node.body = node.body[1:] or [ast.Pass()]
         return super().generic_visit(node)
 
 
@@ -252,8 +271,8 @@ def _outermost(found: list[_Named]) -> list[_Named]:
 
 
 def names_at(text: bytes, lines: frozenset[int]) -> frozenset[str]:
-    """Return the names of the functions that begin on these lines, decorators included, also of those still to do."""
-    return frozenset(each.name for each in _all_functions(text) if _first_line(each.node) in lines)
+    """Return the names of the functions that begin on these lines, decorators included."""
+    return frozenset(each.name for each in _functions(text) if _first_line(each.node) in lines)
 
 
 def _first_line(node: _Function) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.breaking import language, unparsable
-from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, misled, names_in, same_code, touched
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.kernel.trust import Classed, FileClass
 
@@ -19,11 +19,12 @@ _Names = Mapping[str, Collection[str]]  # of functions, by path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenChange:
-    """What of a change can be broken: functions by file, and whole files where no function was touched."""
+    """What of a change can be broken: functions by file, and other code of files where no function was touched."""
 
     texts: Texts
     names: _Names = field(default_factory=dict)
     files: Texts = field(default_factory=dict)
+    values: Texts = field(default_factory=dict)  # the same, where whoever only needs a name does not fail
 
     def functions(self, form: StubForm) -> dict[str, bytes]:
         found = {path: names for path, names in self.names.items() if path in self.texts}
@@ -33,19 +34,29 @@ class BrokenChange:
     def phase(self, form: StubForm) -> Phase:
         return Phase(texts=self.functions(form), names=self.names)
 
+    def wrong_values(self) -> tuple[Phase, ...]:
+        """Return phases in which the change is there and gives a wrong value: its functions, or else its names."""
+        phases = (self.phase("none"), self.phase("object")) if self.names else (Phase(texts=self.values),)
+        return tuple(phase for phase in phases if phase.texts)
+
 
 def broken_change(before: Texts, after: Texts) -> BrokenChange:
     """`before` and `after` are the texts of changed product files; a file that is new is only in `after`."""
     functions: dict[str, tuple[str, ...]] = {}
-    files: list[str] = []
+    files: dict[str, bytes] = {}
+    values: dict[str, bytes] = {}
     for path, text in after.items():
+        old, broken = before.get(path, b""), unparsable((path,))
         if language(path) != "python":
-            files += [path] if before.get(path) != text else []
-        elif names := touched(before.get(path, b""), text):
+            changed = broken if before.get(path) != text else {}
+            files, values = files | changed, values | changed
+        elif names := touched(old, text):
             functions[path] = names
-        elif path not in before or not same_code(before[path], text):
-            files.append(path)
-    return BrokenChange(texts=after, names=functions, files=unparsable(tuple(files)))
+        elif path not in before or not same_code(old, text):
+            untrue, wrong = misled(old, text)
+            files[path] = untrue or broken[path]
+            values |= {path: wrong} if wrong else {}
+    return BrokenChange(texts=after, names=functions, files=files, values=values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
