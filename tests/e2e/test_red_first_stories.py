@@ -137,6 +137,26 @@ def test_a_wrong_fix_whose_own_test_fails_never_lands(tmp_path: Path) -> None:
     assert "test_mul" not in made.repo.git("show", f"main:{FILE}")
 
 
+def test_own_tests_that_fail_beside_a_manifest_go_back_to_the_maker_first(tmp_path: Path) -> None:
+    setup = {"setup.py": "from setuptools import setup\n\nsetup(name='calc', install_requires=['more'])\n"}
+    wrong = {"calc.py": MUL.replace("a * b", "a + b"), FILE: HEAD + TEST_ADD + TEST_MUL, **setup}
+    made = sample(tmp_path, step(wrong), step({"calc.py": MUL}))
+    done = made.loop("feedback", "Add mul", "--merge", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["iterations"], level_of(done)) == (0, "verified", 2, "shown")
+    assert [each["path"] for each in done.data["held_back"]] == ["setup.py"]
+
+
+def test_own_tests_that_still_fail_beside_a_manifest_wait_for_a_person(tmp_path: Path) -> None:
+    needing = CALC + "\n\ndef mul(a, b):\n    import more\n\n    return more.mul(a, b)\n"
+    changed = {"calc.py": needing, FILE: HEAD + TEST_ADD + TEST_MUL, "setup.py": "import more\n"}
+    made = sample(tmp_path, step(changed, repeat=True))
+    done = made.loop("feedback", "Add mul", "--merge", "--unattended", "--json")
+    needs = [each["what"] for each in done.data["needs"]]
+    assert (done.code, done.data["iterations"], needs) == (4, 1, ["protected"])
+    (gate,) = made.loop("gates", "--json").data["gates"]
+    assert gate["failing"] == ["test_calc.Calc.test_mul"]
+
+
 def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_path: Path) -> None:
     altered = TEST_ADD.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5)\n        self.assertEqual(calc.add(0, 1), 1)")
     again = MUL.replace("return a * b", "return b * a")

@@ -345,6 +345,16 @@ def test_a_manifest_is_not_said_to_be_the_cure_of_what_was_red_before() -> None:
     assert "what is red was so on the base before: a::one; whether it is mended" in wanted(state, AwaitGate).why
 
 
+def test_own_tests_that_fail_beside_a_manifest_are_a_failed_attempt_once() -> None:
+    claim = Claim(changes=MANIFEST, new=("a::new",), untried=True)
+    report = replace(LANDS, landing=red(FAILURE).results, held=MANIFEST, claim=claim)
+    state = checked(begun(), report)
+    (told,) = [each.issue for each in developer(state).brief.failures if each.rule == "needs-approval"]
+    assert ("a::new" in told, MANIFEST[0].path in told, "Without" in told) == (True, True, False)
+    why = wanted(checked(state, report, "c2"), AwaitGate).why
+    assert ("a::new" in why, "all checks pass" in why, "without" in why) == (True, False, False)
+
+
 def test_what_cannot_be_told_from_the_product_waits_though_all_is_green() -> None:
     claim = Claim(changes=BENT, at_once=True)
     state = checked(begun(), replace(LANDS, claim=claim))

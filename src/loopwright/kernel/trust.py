@@ -134,7 +134,7 @@ class Classed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What stands between red and green and only a person can allow. A trial with all of it passed, if one was made."""
+    """What only a person can allow and green may need. A trial with all of it passed, unless it is untried."""
 
     changes: tuple[Change, ...] = ()
     failing: tuple[str, ...] = ()  # tests of the base that fail with the product alone
@@ -142,6 +142,7 @@ class Claim:
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
     new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
     before: tuple[str, ...] = ()  # tests that fail, and did so on the base
+    untried: bool = False  # nobody knows what passes with it: nothing is installed before a person approves
     messages: tuple[str, ...] = ()  # what the failing tests say, each with its id
     by_number: bool = False  # `dropped` says how many: a check that only counts tests does not name them
 

@@ -240,8 +240,12 @@ def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
 
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
-        told = f"Without the changes to {_paths(claim.changes)} {_red(claim)}. Make it pass without them, or leave"
-        return engine_finding(_NEEDS_APPROVAL, f"{told} the changes as they are: a person is asked then.")
+        paths = _paths(claim.changes)
+        told = f"Without the changes to {paths} {_red(claim)}"
+        if claim.untried:
+            told = f"With {paths} as on the base {_red(claim)}; nothing else is installed before a person approves it"
+        told = f"{told}. Make it pass without them, or leave the changes as they are: a person is asked then."
+        return engine_finding(_NEEDS_APPROVAL, told)
     if claim.by_number:
         told = f"Tests of the base are not run any more: {_some(claim.dropped)}"
         return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
@@ -262,6 +266,9 @@ def _why(claim: Claim) -> str:
             else "the change cannot be verified without them"
         )
         return f"{red}; nothing of them is taken before a person approves"
+    if claim.untried:
+        red = f"with {_paths(claim.changes)} as on the base {_red(claim)}"
+        return f"{red}; whether the changes cure that is known once they are approved and installed"
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""

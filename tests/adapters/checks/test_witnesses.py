@@ -195,6 +195,8 @@ def test_a_candidate_whose_own_new_test_fails_is_a_failed_attempt(tmp_path: Path
     changed = {"calc.py": wrong, FILE: HEAD + TEST_ADD + TEST_MUL, "setup.py": "# a comment\n"}
     report = reported(tmp_path, {**BASE, "setup.py": ""}, changed)
     assert [fault.rule for fault in faults_of(report)] == ["test_calc.Calc.test_mul"]
+    assert report.claim is not None
+    assert (report.claim.new, report.claim.untried, report.claim.at_once) == (("test_calc.Calc.test_mul",), True, False)
 
 
 def test_new_tests_that_assert_nothing_leave_the_change_untested(tmp_path: Path) -> None:

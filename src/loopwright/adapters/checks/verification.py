@@ -282,7 +282,8 @@ class Verification:
             messages=_messages(ran.all, failing),
         )
         if any(each.is_manifest for each in seen.open):
-            return await self._of_manifest(claim)
+            # Tests of the candidate alone fail: an attempt like others, which its maker may mend.
+            return replace(await self._of_manifest(claim), at_once=not ran.landing)
         trial = await run_checks(self.desk, self.specs, seen.whole, replace(self.desk.drops, any=True))
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
 
@@ -303,7 +304,7 @@ class Verification:
         red = frozenset(_failing(await run_checks(self.desk, self.specs, self.desk.seen.base)))
         before = tuple(each for each in claim.failing if each in red)
         failing = tuple(each for each in claim.failing if each not in red)
-        return replace(claim, failing=failing, before=before, at_once=True)
+        return replace(claim, failing=failing, before=before, untried=True)
 
     async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
         """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""

@@ -278,7 +278,7 @@ def _asks(claim: Claim) -> str:
         return "; it cannot be verified without what only a person can approve"
     if not claim.changes:
         return "; tests of the base are gone, which only a person can allow"
-    return "; with what is held back all would pass"
+    return "; what is held back was not tried" if claim.untried else "; with what is held back all would pass"
 
 
 def _besides(event: ChecksReported) -> str:
