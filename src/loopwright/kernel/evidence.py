@@ -109,13 +109,14 @@ def combine(named: Mapping[str, Evidence], *more: Evidence) -> Evidence:
     witnesses: dict[tuple[str, str], Witness] = {}
     for one in (one for each in parts for one in each.witnesses):
         witnesses.setdefault((one.id, one.check), one)
+    idle = (one for each in parts for one in each.idle_tests)
     return Evidence(
         level=level,
         parts=() if level is Level.SHOWN else _least(named, level),
         witnesses=tuple(witnesses.values()),
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
         uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
-        idle_tests=tuple(dict.fromkeys(one for each in parts for one in each.idle_tests)),
+        idle_tests=tuple(one for one in dict.fromkeys(idle) if one not in {each.id for each in witnesses.values()}),
         decisions=tuple(dict.fromkeys(one for each in parts for one in each.decisions)),
     )
 
