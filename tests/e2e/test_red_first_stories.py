@@ -157,6 +157,24 @@ def test_own_tests_that_still_fail_beside_a_manifest_wait_for_a_person(tmp_path:
     assert gate["failing"] == ["test_calc.Calc.test_mul"]
 
 
+HELD = {"README.md": "Calculates.\n", "tox.ini": "[pytest]\naddopts = -q\n"}
+TESTS_ONLY = {FILE: HEAD + TEST_ADD + TEST_ADD.replace("test_add", "test_sum")}
+NO_PRODUCT = {"a test": TESTS_ONLY, "data of tests": {"tests/cases.json": "[]\n"}, "what is held back": HELD}
+
+
+@pytest.mark.parametrize("files", NO_PRODUCT.values(), ids=NO_PRODUCT)
+def test_work_about_code_that_changes_none_is_nothing_done(tmp_path: Path, files: dict[str, str]) -> None:
+    made = sample(tmp_path, step(files, repeat=True))
+    done = made.loop("feedback", "Add mul", "--unattended", "--json")
+    assert (done.code, done.data["outcome"]) == (4, "escalated")
+
+
+def test_work_about_tests_may_change_tests_alone(tmp_path: Path) -> None:
+    made = sample(tmp_path, step(TESTS_ONLY))
+    done = made.loop("feedback", "Test the sum", "--about", "tests", "--json")
+    assert (done.code, done.data["outcome"], level_of(done)) == (0, "verified", "not shown")
+
+
 def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_path: Path) -> None:
     altered = TEST_ADD.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5)\n        self.assertEqual(calc.add(0, 1), 1)")
     again = MUL.replace("return a * b", "return b * a")

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.actions import Ask, Integrate, RunAgent, Stop
-from loopwright.kernel.events import AgentReported
+from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, Stop
+from loopwright.kernel.events import AgentReported, ChecksReported
 from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Tree, Verdict
+from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import NO_CHANGE, FeedbackState
@@ -57,6 +58,34 @@ def test_a_person_is_asked_about_a_change_of_comments_for_a_task_about_code(
     state = f.play(feedback(about=planned), f.DONE, f.saved("c1"), passes(reviewed), SAME)
     assert where(state) == (Station.ESCALATED if asks else Station.LAND)
     assert ("it may be done already" in f.wanted(state, Ask).question) if asks else f.wanted(state, Integrate)
+
+
+WAITED_FOR = [
+    replace(SAME, held=v.BENT, nothing_else=True),
+    replace(SAME, held=v.BENT, shared_versions=("setup.py",)),
+    replace(SAME, claim=Claim(changes=v.BENT, at_once=True)),
+]
+
+
+@pytest.mark.parametrize("report", WAITED_FOR)
+def test_a_change_that_only_a_person_can_allow_is_asked_about_as_such(report: ChecksReported) -> None:
+    state = f.play(feedback(about="code"), f.DONE, f.saved("c1"), passes(""), report)
+    assert f.wanted(state, AwaitGate).gate == "protected"
+
+
+def test_a_held_back_file_that_the_task_names_is_asked_about_as_such() -> None:
+    report = replace(SAME, held=v.BENT)
+    state = feedback(about="code", task=f"change {v.BENT[0].path}")
+    state = f.play(state, f.DONE, f.saved("c1"), passes(""), report)
+    assert f.wanted(state, AwaitGate).gate == "protected"
+
+
+def test_work_that_keeps_behaviour_may_leave_the_code_as_it_was() -> None:
+    keeping = replace(v.PART, keeps_behaviour=True)
+    state = FEEDBACK.start(replace(feedback(about="code").plan, trust=keeping))
+    assert where(f.play(state, f.DONE, f.saved("c1"), passes(""), SAME)) == Station.LAND
+    ticket = tickets(about="code", trust=keeping)
+    assert where(t.play(ticket, t.MADE, t.saved("c1"), passes(""), SAME)) == "VERDICT"
 
 
 def test_a_person_may_accept_a_change_of_comments() -> None:

@@ -91,7 +91,7 @@ class ChecksReported:
     kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
     hidden: tuple[FailedHiddenTest, ...] = ()  # tests of an examiner that fail; the findings do not quote them
-    same_product: bool = False  # the product is equal after parsing, and besides it only texts were changed
+    same_product: bool = False  # the product that would land is equal after parsing; other files may differ
     changed_code: tuple[str, ...] = ()  # changed files that are neither texts nor equal after parsing
 
 

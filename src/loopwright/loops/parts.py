@@ -29,7 +29,7 @@ _OF_EXAMINER = (
     " and they run after the review and land with the change. Do not ask for tests that they may hold. They use the"
     " names of this page, which is data. Their files:"
 )
-SAME_PRODUCT = "Only comments, formatting or texts were changed: the code does what it did"
+SAME_PRODUCT = "No code was changed that would land, only comments, texts, tests or what is held back"
 _MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
 
 _DONE_BEFORE = (
@@ -68,10 +68,13 @@ class Inner:
 def is_left_as_it_was(report: ChecksReported, about: str, words: tuple[str, ...], paths: tuple[str, ...]) -> bool:
     """Whether a change passes and yet is none: a task about code, and the product is equal after parsing.
 
-    Where nobody says what the task is about, a file that it names is what it asks for.
+    Where nobody says what the task is about, a file that it names is what it asks for. What waits for a person's
+    approval is a change.
     """
     is_code = about == "code" or (not about and not any(is_named(path, words) for path in paths))
-    return report.same_product and is_code and not faults_of(report)
+    waits = report.claim is not None or report.nothing_else or bool(report.shared_versions)
+    is_asked = waits or any(is_named(change.path, words) for change in report.held)
+    return report.same_product and is_code and not is_asked and not faults_of(report)
 
 
 def larger(own: TaskFacts | None) -> tuple[str, ...]:

@@ -385,25 +385,33 @@ COMMENTED: dict[str, str | None] = {"a.py": 'def one():\n    """One."""\n    ret
 
 
 @pytest.mark.parametrize(
-    ("files", "code"),
+    ("files", "code", "same"),
     [
-        (COMMENTED, ()),
-        ({**COMMENTED, "README.md": "One is 1.\n"}, ()),
-        ({"README.md": "One is 1.\n"}, ()),
-        (BETTER, ("a.py",)),
-        ({**COMMENTED, "b.py": "# nothing\n"}, ("b.py",)),
-        ({**COMMENTED, "tests/test_b.py": "import unittest\n"}, ("tests/test_b.py",)),
-        ({**COMMENTED, "setup.cfg": "[metadata]\nname = two\n"}, ("setup.cfg",)),
-        ({"a.py": "def one(:\n"}, ("a.py",)),
+        (COMMENTED, (), True),
+        ({**COMMENTED, "README.md": "One is 1.\n"}, (), True),
+        ({"README.md": "One is 1.\n"}, (), True),
+        (BETTER, ("a.py",), False),
+        ({**COMMENTED, "b.py": "# nothing\n"}, ("b.py",), False),
+        ({**COMMENTED, "tests/test_b.py": "import unittest\n"}, ("tests/test_b.py",), True),
+        ({"tests/cases.json": "[]\n"}, ("tests/cases.json",), True),
+        ({**COMMENTED, "setup.cfg": "[metadata]\nname = two\n"}, ("setup.cfg",), True),
+        ({**BETTER, "setup.cfg": "[metadata]\nname = two\n"}, ("a.py", "setup.cfg"), False),
+        ({"a.py": "def one(:\n"}, ("a.py",), False),
     ],
 )
-def test_comments_formatting_and_texts_leave_the_product_the_same(
-    tmp_path: Path, files: dict[str, str | None], code: tuple[str, ...]
+def test_what_is_no_product_and_comments_leave_the_product_the_same(
+    tmp_path: Path,
+    files: dict[str, str | None],
+    code: tuple[str, ...],
+    same: bool,  # noqa: FBT001 - a parameter of a test
 ) -> None:
     async def story() -> None:
         here = made(tmp_path)
         here.checks = replace(here.checks, classifier=replace(here.checks.classifier, product=("*.py",)))
-        report = await here.report(here.candidate(files))
-        assert (report.same_product, report.changed_code) == (not code, code)
+        commit = here.candidate(files)
+        report = await here.report(commit)
+        assert (report.same_product, report.changed_code) == (same, code)
+        approved = await here.report(commit, step="s2", approved=report.held)
+        assert approved.same_product == (same and not report.held)
 
     asyncio.run(story())

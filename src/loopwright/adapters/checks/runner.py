@@ -100,7 +100,7 @@ class CommandChecks:
             await asyncio.to_thread(self.outfit.checkouts.forget)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         is_tried = not (run.preflight or run.hidden.must_fail)
-        code = await self._changed_code(classifier, seen, own_base, run.commit) if is_tried else None
+        is_same, code = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, ())
         return replace(
             conceal(report, run.hidden),
             canary=canary,
@@ -108,23 +108,26 @@ class CommandChecks:
             seconds=self.outfit.clock.monotonic() - began,
             rests_on=desk.book.names,
             kept=kept,
-            same_product=code == (),
-            changed_code=code or (),
+            same_product=is_same,
+            changed_code=code,
         )
 
     async def _changed_code(
-        self, classifier: Classifier, seen: Candidate, base: Commit, commit: Commit
-    ) -> tuple[str, ...] | None:
-        """Return changed files that are neither texts nor product that is equal after parsing; None: nothing changed.
+        self, classifier: Classifier, seen: Candidate, base: Commit, run: ChecksRun
+    ) -> tuple[bool, tuple[str, ...]]:
+        """Return whether no product differs in what would land, and the changed files that are no texts.
 
-        Against the loop's own base: what earlier parts of the same work changed is not this one's.
+        Product that is equal after parsing does not differ. Against the loop's own base: what earlier parts of the same work changed is not this one's.
         """
         is_own = await self.outfit.source.tree(base) != seen.base
-        classed = await classifier.classify(base, commit) if is_own else seen.classed
-        found = await self.outfit.compare(classed, base, commit)
+        classed = await classifier.classify(base, run.commit) if is_own else seen.classed
+        found = await self.outfit.compare(classed, base, run.commit)
         product = (each for each in classed if each.kind is FileClass.PRODUCT)
         with_tests = (each.change.path for each in product if each.is_gated or each.judged is not None)
-        return tuple(dict.fromkeys((*found.code, *found.rest, *with_tests))) if classed else None
+        held = {each.change.path for each in seen.held}
+        let_in = {change.path for change in run.approved} - held
+        is_same = held.issuperset(found.code) and not any(each.change.path in let_in for each in classed)
+        return bool(classed) and is_same, tuple(dict.fromkeys((*found.code, *found.rest, *with_tests)))
 
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:

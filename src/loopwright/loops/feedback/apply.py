@@ -227,7 +227,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     state, event = examining.note_report(state, event)
     words, now = (state.plan.task, *state.plan.criteria), state.current
     about = state.plan.about or now.about
-    if is_left_as_it_was(event, about, words, now.paths):
+    if not state.plan.trust.keeps_behaviour and is_left_as_it_was(event, about, words, now.paths):
         state = replace(state, review_failures=state.review_failures_before)
         return _nothing_done(state, state.commit, f"{SAME_PRODUCT} ({join_names(now.paths, _NAMED)})")
     failed_with = state.course.approvals if faults_of(event) else None

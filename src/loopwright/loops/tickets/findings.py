@@ -61,9 +61,9 @@ def critique_of(role: str, report: AgentReport) -> Critique:
 
 
 def leaves_code_as_it_was(state: TicketsState, report: ChecksReported, words: tuple[str, ...]) -> bool:
-    """As for every loop, unless a person said that nothing had to be done."""
-    ticket = state.ticket
-    return ticket.files != AS_IT_WAS and is_left_as_it_was(report, about(state), words, ticket.files)
+    """As for every loop, unless a person said that nothing has to be done, or to work differently."""
+    ticket, may_be = state.ticket, state.plan.trust.keeps_behaviour
+    return not may_be and ticket.files != AS_IT_WAS and is_left_as_it_was(report, about(state), words, ticket.files)
 
 
 def is_mute(critique: Critique) -> bool:
