@@ -58,7 +58,7 @@ def test_a_whole_names_the_parts_that_are_no_better_than_its_level() -> None:
 def test_a_test_that_shows_a_part_is_not_said_to_show_nothing_of_the_whole() -> None:
     part = Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1], idle_tests=("t::b",))
     whole = Evidence(level=Level.SHOWN, witnesses=WITNESSES[2:], idle_tests=("t::a", "t::b"))
-    assert combine((part, whole)).idle_tests == ("t::b",)
+    assert combine({"part": part, "whole": whole}).idle_tests == ("t::b",)
 
 
 def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:

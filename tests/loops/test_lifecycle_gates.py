@@ -416,13 +416,12 @@ def asked_untested(*canaries: Canary) -> list[tuple[str, ...]]:
     """Return the files of each question, where each state lands another tree and the checks say these in turn."""
     left = list(canaries)
 
-    def says(action: RunChecks) -> Event:
+    def says(action: RunChecks) -> Event | None:
         canary = left.pop(0) if len(left) > 1 else left[0]
-        report = judged(canary=canary, lands=Tree(f"lands-{len(trees)}"))(action)
-        trees.append(report)
-        return report
+        trees.append(Tree(f"lands-{len(trees)}"))
+        return judged(canary=canary, lands=trees[-1])(action)
 
-    trees: list[Event] = []
+    trees: list[Tree] = []
     played = lc.at("TEST", capabilities=("take",)).play(lc.on(RunChecks, says, times=None))
     assert (played.stage, len(trees) > 3) == ("COMPLETE", True)
     return [tuple(each.path for each in gate.because) for gate in played.asked(AwaitGate, gate="untested")]

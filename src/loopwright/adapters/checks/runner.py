@@ -117,7 +117,8 @@ class CommandChecks:
     ) -> tuple[bool, tuple[str, ...]]:
         """Return whether no product differs in what would land, and the changed files that are no texts.
 
-        Product that is equal after parsing does not differ. Against the loop's own base: what earlier parts of the same work changed is not this one's.
+        Product that is equal after parsing does not differ. Compared with the loop's own base: what earlier parts of
+        the same work changed is not this one's.
         """
         is_own = await self.outfit.source.tree(base) != seen.base
         classed = await classifier.classify(base, run.commit) if is_own else seen.classed

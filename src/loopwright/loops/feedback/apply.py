@@ -207,8 +207,8 @@ def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackSta
     state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
     tests = name_causes(state.course.before)
     failing = (f"failing on the base: {tests}",) if tests else ()
-    told = f"the developer changed nothing at the first attempt: {why[0].lower()}{why[1:]}; it may be done already"
-    return c.escalated(state, (told, *failing))
+    asked = f"the developer changed nothing at the first attempt: {why[0].lower()}{why[1:]}; it may be done already"
+    return c.escalated(state, (asked, *failing))
 
 
 def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
