@@ -1,6 +1,8 @@
 """Done means that something which failed before passes now: one story for each loop, told with the command line."""
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from loopwright.cli.here import Here
 from loopwright.loops.lifecycle.skills import JUDGES
-from tests.cli.projects import Done, Sample
+from tests.cli.projects import Done, Sample, told
 from tests.e2e.systems import PAPERS
 from tests.kept import Kept
 from tests.repository import Repository
@@ -379,6 +382,90 @@ def test_a_fix_that_bends_the_failing_test_instead_of_the_code_waits_for_a_perso
     made = new_system(tmp_path, wrong, skill("debug-assist", {}), fix)
     done = goes_on(made)
     assert (done.code, done.data["gate"], done.data["state"]) == (4, "protected", "TEST")
+
+
+HOLE = {"severity": "critical", "rule": "S1", "file": "shop/sale.py", "line": 2, "issue": "a hole", "evidence": "sum"}
+HAND = """\
+import json, os, pathlib
+root, sale = pathlib.Path({root!r}), pathlib.Path("shop/sale.py")
+state = root / "domain-memory" / root.name / "systems" / "sys-001" / "loop-state.json"
+if state.is_file() and json.loads(state.read_text())["state"] == "BLOCKED":
+    state.write_text(json.dumps({{**json.loads(state.read_text()), "state": "VALIDATE"}}))
+else:
+    sale.write_text({sale!r})
+pathlib.Path(os.environ["LOOP_RESULT"]).write_text(json.dumps({{"status": "done", "summary": "made it"}}))
+"""
+
+
+TEST_SHOP = """\
+import unittest
+
+import shop
+
+
+class Shop(unittest.TestCase):
+    def test_shop(self):
+        self.assertEqual(shop.__name__, "shop")
+"""
+
+
+@pytest.fixture(scope="module")
+def insecure(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """A system that its first audit blocks; the next one would pass. A maker at work then writes into its state."""
+    path = tmp_path_factory.mktemp("insecure")
+    fault = ", ".join(f"{name} = {json.dumps(value)}" for name, value in {**HOLE, "guidance": "Close it."}.items())
+    found = skill("security-audit", {}, verdict="fail").replace("repeat = true\n", "")
+    found = found.replace('verdict = "fail"', f'verdict = "fail", findings = [{{ {fault} }}]')
+    (path / "hand.py").write_text(HAND.format(root=str(path / "repo"), sale=SALE))
+    hand = f'[agents.hand]\nkind = "command"\nargv = {json.dumps([sys.executable, str(path / "hand.py")])}\n'
+    made = sample(
+        path,
+        found,
+        *papers(),
+        skill("scaffold", {"shop/scaffold.py": "", "tests/__init__.py": ""}),
+        skill("test-generation", {"tests/test_sale.py": TEST_SALE}),
+        config=SYSTEM.replace("FILE", str(path / "goes-well")).replace(
+            '[roles]\ndefault = "script"\n', f'{hand}[roles]\ndefault = "script"\ndeveloper = "hand"\n'
+        ),
+        files={"shop/__init__.py": "", "tests/test_shop.py": TEST_SHOP},
+    )
+    assert made.loop("queue", "add", "Shop", "--capability", "total").code == 0
+    done = goes_on(made)
+    assert (done.code, done.data["outcome"], done.data["state"]) == (4, "blocked", "BLOCKED"), done.err
+    return Kept.of(made.repo.path)
+
+
+def log_of(made: Sample, loop_id: str) -> str:
+    return made.loop("log", "--loop", loop_id).out
+
+
+def test_a_security_no_stays_until_a_person_answers_and_the_answer_is_said(insecure: Kept) -> None:
+    made = Sample(Repository(insecure.restored()))
+    (shown, *_) = made.loop("status", "--json").data["loops"]
+    audits = log_of(made, shown["id"]).count("security-audit")
+    for words in (("resume",), ("run",), ("next",), ("resume",)):
+        assert goes_on(made, *words).code == 4, words
+    assert log_of(made, shown["id"]).count("security-audit") == audits
+    assert made.loop("answer", "resume").code == 0
+    done = goes_on(made)
+    assert (done.data["gate"], len(done.data["evidence"]["decisions"])) == ("deploy", 1)
+
+
+def test_a_state_that_a_step_of_another_loop_wrote_waits_for_a_person(
+    insecure: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Sample(Repository(insecure.restored()))
+    (shown, *_) = made.loop("status", "--json").data["loops"]
+    log = log_of(made, shown["id"])
+    made.loop("feedback", "Add a sale", "--unattended", "--max-iterations", "1")
+    for words in (("run",), ("resume", "--loop", shown["id"]), ("next",)):
+        refused = made.loop(*words, "--unattended")
+        assert (refused.code, "VALIDATE" in refused.out + refused.err) == (4, True), (words, refused)
+    here = Here(cwd=made.repo.path, environ=dict(os.environ), asks=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    asked = told(here, "resume", "--loop", shown["id"])
+    assert (asked.code, "loop-state.json" in asked.err) == (4, True), asked
+    assert log_of(made, shown["id"]) == log
 
 
 # --- a review of one file ---------------------------------------------------------------------------------------------
