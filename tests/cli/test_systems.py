@@ -403,6 +403,17 @@ def test_an_edit_waits_for_a_person_whoever_wrote_it(sample: Sample) -> None:
     assert sample.loop("log").out == log
 
 
+def test_the_status_shows_an_edit_that_no_recorded_step_made(sample: Sample) -> None:
+    file = under_way(sample)
+    kinds = [need["kind"] for need in sample.loop("status", "--json").data["loops"][0]["needs"]]
+    edit(file, state="INIT")
+    (shown,) = sample.loop("status", "--json").data["loops"]
+    assert [need["kind"] for need in shown["needs"]] == ["confirmation", *kinds]
+    assert "loop-state.json" in sample.loop("status").out
+    file.write_text("{")
+    assert [need["kind"] for need in sample.loop("status", "--json").data["loops"][0]["needs"]] == kinds
+
+
 def test_the_person_at_the_terminal_is_shown_it_and_asked(sample: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
     under_way(sample)
     commit_on_branch(sample, "Mine.\n")

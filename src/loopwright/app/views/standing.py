@@ -54,8 +54,8 @@ async def status_of_loop(
     if shown.status == "interrupted" and has_sessions and is_at_rest(await project.store.read(view.row.id)):
         shown = status.rested(shown)
     is_left = has_sessions and not (lives or view.is_over)
-    moved = import_module(view.kind.sessions).describe_unconfirmed(project, view) if is_left else ""
-    return replace(shown, needs=(confirmation(view.row.id, moved), *shown.needs)) if moved else shown
+    why = await import_module(view.kind.sessions).describe_unconfirmed(project, view) if is_left else ""
+    return replace(shown, needs=(confirmation(view.row.id, why), *shown.needs)) if why else shown
 
 
 def is_at_rest(records: Sequence[Record]) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from loopwright.adapters.doors import RecordPlace, is_ours, take_over
 from loopwright.adapters.files import read_regular
-from loopwright.app.loops import View
+from loopwright.app.loops import View, whole_view
 from loopwright.app.project import Confirm, Project
 from loopwright.app.publication import write_at_once
 from loopwright.app.said import take_in
@@ -26,6 +27,7 @@ from loopwright.loops.lifecycle.past import LifecyclePast
 _SYSTEM = re.compile(r'"systemId":\s*"([^"]*)"')
 
 
+_UNDO = "move it away and run `loop render`"
 _PUT_BACK = "it is left as you wrote it; change it, or move it away and run `loop render` to have it as it was"
 
 
@@ -55,9 +57,9 @@ async def with_edit(project: Project, seen: View, by: str, confirm: Confirm | No
         names, says = " and ".join(found.values()), f"both were edited, and say {' and '.join(found)}"
         raise ConfigError(names, "state", f"{says}; move one of them away and run `loop render`")
     for state, name in found.items():
-        edited_by = f"{name} was edited by no recorded step: it sets state to {state}"
+        edited_by = _sentence(name, state)
         shown = (f"{edited_by}, and the system is in {seen.standpoint.state}",)
-        confirm_handwork(seen, confirm, Unrecorded(edited_by, shown, "move it away and run `loop render`"))
+        confirm_handwork(seen, confirm, Unrecorded(edited_by, shown, _UNDO))
         said = StateEdited(subject="state", value=json.dumps(state), by=by)
         try:
             # That the file is left as it is, is no news: it is written below, once it is known to be taken in.
@@ -69,6 +71,23 @@ async def with_edit(project: Project, seen: View, by: str, confirm: Confirm | No
     if edits:
         await write_at_once(project, seen)
     return seen
+
+
+async def describe_edit(project: Project, seen: View) -> str:
+    """Say that the file of a system was edited by no recorded step, and how to put it back; empty: it was not."""
+    places = (state_place(project, name) for name in edited(seen.row.id, seen.now.state))
+    if all(is_ours(place) or not place.path.exists() for place in places):
+        return ""
+    whole = await whole_view(project, seen.listed)
+    with suppress(ConfigError):  # told when somebody goes on with it
+        for each in _edits(project, whole):
+            if each.state:
+                return f"{_sentence(each.place.name, each.state)}; if it was not you, {_UNDO}"
+    return ""
+
+
+def _sentence(name: str, state: str) -> str:
+    return f"{name} was edited by no recorded step: it sets state to {state}"
 
 
 def _edits(project: Project, seen: View) -> Iterator[_Edited]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from loopwright.app.loops import View, view
 from loopwright.app.project import Confirm, Project
 from loopwright.app.said import take_in
-from loopwright.app.starts.lifecycle.edits import by_hand
+from loopwright.app.starts.lifecycle.edits import by_hand, describe_edit
 from loopwright.app.starts.lifecycle.handwork import describe_moved_branch
 from loopwright.app.starts.lifecycle.memory import remembered
 from loopwright.app.starts.lifecycle.pull_requests import read_first
@@ -24,9 +24,9 @@ from loopwright.loops.course import Station
 Failed = Callable[[str], None]
 
 
-def describe_unconfirmed(project: Project, seen: View) -> str:
+async def describe_unconfirmed(project: Project, seen: View) -> str:
     """Say what a person has to confirm before the system continues; empty: nothing."""
-    return describe_moved_branch(project, seen)
+    return describe_moved_branch(project, seen) or await describe_edit(project, seen)
 
 
 async def began(project: Project, seen: View, by: str, failed: Failed, confirm: Confirm | None) -> View:
