@@ -126,6 +126,19 @@ def test_a_change_that_keeps_behaviour_needs_no_test(tmp_path: Path) -> None:
     assert (done.code, done.data["merged"], level_of(done), done.data["iterations"]) == (0, True, "guarded", 1)
 
 
+@pytest.mark.parametrize(("words", "is_advised"), [((), True), (("--keeps-behaviour",), False)])
+def test_no_test_is_advised_that_cannot_be_written(tmp_path: Path, words: tuple[str, ...], *, is_advised: bool) -> None:
+    made = sample(tmp_path, *(REFACTORED if is_advised else (step({"calc.py": SWAPPED}),)))
+    done = made.loop("feedback", "Swap the summands", *words)
+    assert (done.code, "--about tests" in done.out) == (0, is_advised)
+
+
+def test_comments_alone_land_where_the_work_keeps_the_behaviour(tmp_path: Path) -> None:
+    made = sample(tmp_path, step({"calc.py": "# Sums.\n" + CALC}))
+    done = made.loop("feedback", "Say what it does", "--keeps-behaviour", "--unattended", "--json")
+    assert (done.code, done.data["outcome"]) == (0, "verified")
+
+
 def test_a_changed_setting_lets_an_unshown_change_be_merged(tmp_path: Path) -> None:
     made = sample(tmp_path, *REFACTORED, config=CONFIG + '[trust]\nunshown = "land"\n')
     done = made.loop("feedback", "Swap the summands", "--merge", "--unattended", "--json")

@@ -375,7 +375,8 @@ def untested(said: str, *, approved: bool) -> GateDecided:
 
 def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
     state = checked(begun(), UNNOTICED)
-    assert "write a test that fails without the change" in developer(state).brief.failures[-1].issue
+    assert UNNOTICED.canary is not None
+    assert developer(state).brief.failures[-1].rule == UNNOTICED.canary.said
     state = checked(state, UNNOTICED, "c2")
     gate = wanted(state, AwaitGate)
     assert (gate.gate, gate.because) == ("untested", (Change(path="src/a.py", how="changed"),))

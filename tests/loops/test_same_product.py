@@ -124,6 +124,14 @@ def test_what_an_earlier_part_has_done_is_reviewed_and_checked_and_made_by_nobod
     assert (f.developer(state).brief.findings, f.developer(state).start) == ((f.ISSUE,), "base")
 
 
+def test_comments_alone_may_land_where_the_work_keeps_the_behaviour() -> None:
+    plan = replace(f.params(), trust=replace(v.PART, keeps_behaviour=True))
+    state = f.play(FEEDBACK.start(plan), f.DONE, f.saved("c1"), passes("code"), SAME)
+    assert f.wanted(state, Integrate).commit == "c1"
+    ticket = t.play(tickets(trust=plan.trust), t.MADE, t.saved("c1"), passes("code"), SAME)
+    assert where(ticket) == "VERDICT"
+
+
 # --- tickets
 
 

@@ -71,14 +71,18 @@ def written(outcome: Outcome) -> tuple[str, ...]:
     return (f"{rests if outcome.tests_of_agents else ''}Tests written by agents, seen by no person: {paths}{more}.",)
 
 
-def evidence(outcome: Outcome) -> tuple[str, ...]:
-    """What shows the change, which tests of the base were altered, and how to go on where no test shows it."""
+def evidence(outcome: Outcome, *, can_be_shown: bool) -> tuple[str, ...]:
+    """What shows the change, which tests of the base were altered, and how to go on where no test shows it.
+
+    `can_be_shown`: nobody said that the work keeps the behaviour, so that a test could tell it from the base.
+    """
     seen = outcome.evidence
     if seen is None or not outcome.branch:
         return ()
     tests = tuple(one_line(f"Tests: {each}.", 500) for each in describe_tests(seen))
     told = tuple(one_line(f"{each}.", 1_000) for each in describe_decisions(seen.decisions))
-    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *told, *_show_it(outcome))
+    advice = _show_it(outcome) if can_be_shown else ()
+    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *told, *advice)
 
 
 def _show_it(outcome: Outcome) -> tuple[str, ...]:

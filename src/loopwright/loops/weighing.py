@@ -297,7 +297,7 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
     if gate.ruling is Ruling.APPROVED:
         return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
-        told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
+        told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails when this code is broken")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
         return c.steered(state, unnoticed=_told(canary)), None

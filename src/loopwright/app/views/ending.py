@@ -18,6 +18,7 @@ from loopwright.engine.world import Halt
 from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.kernel.trust import Trust
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import way_on
 from loopwright.loops import closing
@@ -139,7 +140,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
         *(seen.kind.report(seen.now.state, outcome, cost) or (f"Cost: {cost}",)),
-        *closing.evidence(outcome),
+        *closing.evidence(outcome, can_be_shown=_can_be_shown(seen)),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),
@@ -148,6 +149,12 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *_left(project, seen.row.id, outcome),
         closing.look_closer(seen.row.id, outcome, there),
     )
+
+
+def _can_be_shown(seen: View) -> bool:
+    """Whether the work is about code that is to do something else than before, as far as a person said."""
+    plan = seen.now.state.plan
+    return not getattr(plan, "trust", Trust()).keeps_behaviour and getattr(plan, "about", "") in ("", "code")
 
 
 def _left(project: Project, loop: LoopId, outcome: Outcome) -> Sequence[str]:
