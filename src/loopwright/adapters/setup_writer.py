@@ -46,8 +46,9 @@ _WEAK = """\
 # `{report}` in `run`), or give your word that the exit code is enough: `trust = "exit-code"`.
 """
 _WORKSPACE = """\
-# Every changed file has a class. Product and texts are the agents' to change, and tests to add to; a test that
-# is changed or removed is held back until you approve, like all else: manifests, build files, what configures checks.
+# Every changed file has a class. Product and texts are the agents' to change. Tests, new or changed, land when the old
+# ones pass; you are asked about one that is weakened or contradicts the work, and about all else: manifests, build
+# files, what configures checks.
 """
 
 

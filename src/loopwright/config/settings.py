@@ -141,7 +141,7 @@ class WorkspaceSettings:
     product: tuple[str, ...] = key(k.PATTERNS, "what agents may change freely", (), unset="detected at the start")
     tests: tuple[str, ...] = key(
         k.PATTERNS,
-        "may be added to freely; changing or removing a test of the base opens the gate `protected`",
+        "new and changed ones land when the tests of the base pass; one that is weakened or contradicts the work asks",
         (),
         unset="detected at the start",
     )
