@@ -131,10 +131,18 @@ def test_a_removed_file_of_tests_is_held_back_and_a_moved_one_lands(
 
 
 @pytest.mark.trust
-@pytest.mark.parametrize(("cases", "expected"), [("[1, 2]", [FILE]), ("[0, 1, 2, 5]", [])], ids=["fewer", "others"])
-def test_fewer_cases_are_held_back_and_other_cases_land(tmp_path: Path, cases: str, expected: list[str]) -> None:
-    changed: dict[str, str | None] = {FILE: CASES.replace("[1, 2, 3]", cases)}
-    assert held(reported(tmp_path, changed, base={"calc.py": CALC, FILE: CASES}, spec=PYTEST)) == expected
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (CASES.replace("[1, 2, 3]", "[1, 2]"), [FILE]),
+        (CASES.replace("[1, 2, 3]", "[0, 1, 2, 5]"), []),
+        (CASES.replace("[1, 2, 3]", "[4, 5, 6]"), []),
+        (CASES.replace("[1, 2, 3]", "[4, 5, 6]").replace("assert calc.add(n, 1) == n + 1", "calc.add(n, 1)"), [FILE]),
+    ],
+    ids=["fewer", "others", "only others", "only others that look at nothing"],
+)
+def test_fewer_or_idle_cases_are_held_back_and_other_cases_land(tmp_path: Path, text: str, expected: list[str]) -> None:
+    assert held(reported(tmp_path, {FILE: text}, base={"calc.py": CALC, FILE: CASES}, spec=PYTEST)) == expected
 
 
 HELPER = "def same(case, a, b):\n    case.assertEqual(a, b)\n"

@@ -50,9 +50,10 @@ class Calc(unittest.TestCase):
         thread.start()
         thread.join()
 """
-ADD, SIZE = ["calc.py", 1], ["calc.py", 14]
-RECORDING: Mapping[str, object] = {"records": True, "stubs": {}}
-PLAIN: Mapping[str, object] = {"records": False, "stubs": {}}
+ADD, SIZE = ["calc.py", "1"], ["calc.py", "14"]
+PLAIN: Mapping[str, object] = {"records": False, "reads": [], "stubs": {}}
+RECORDING: Mapping[str, object] = {**PLAIN, "records": True}
+READING: Mapping[str, object] = {**PLAIN, "reads": ["tests/table.txt", "tests/test_calc.py"]}
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 def stubbing(folder: Path, form: StubForm, *names: str, path: str = "calc.py") -> Mapping[str, object]:
     text = hollowed((folder / path).read_bytes(), frozenset(names), path, form)
     assert text is not None
-    return {"records": False, "stubs": {path: {"text": text.decode("latin-1"), "names": names}}}
+    return {**PLAIN, "stubs": {path: {"text": text.decode("latin-1"), "names": names}}}
 
 
 def notes_of(folder: Path) -> Path:
@@ -101,8 +102,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 def calls(folder: Path) -> list[object]:
     """The functions of the product that were recorded."""
-    (file,) = notes_of(folder).glob("calls-*.json")
-    return [row for row in json.loads(file.read_text("utf-8")) if row[0] == "calc.py"]
+    return [row for row in notes(folder) if row[0] == "calc.py"]
+
+
+def notes(folder: Path) -> list[list[str]]:
+    (file,) = notes_of(folder).glob("notes-*.json")
+    return list(json.loads(file.read_text("utf-8")))
 
 
 def outcomes(folder: Path) -> list[dict[str, str]]:
@@ -125,6 +130,50 @@ def test_calls_of_a_failing_test_are_recorded(folder: Path, run: Run) -> None:
     run(folder, RECORDING)
     assert calls(folder) == [ADD, SIZE]
     assert outcomes(folder)[0]["test_add"] == "failed"
+
+
+TEST_READS = """\
+import os
+import threading
+import unittest
+
+TABLE = os.path.join(os.path.dirname(__file__), "table.txt")
+
+
+def read():
+    with open(os.open(TABLE, os.O_RDONLY)) as file:
+        return file.read()
+
+
+class First(unittest.TestCase):
+    def test_here(self):
+        self.assertEqual(read(), "")
+
+    def test_in_a_thread(self):
+        thread = threading.Thread(target=read)
+        thread.start()
+        thread.join()
+
+    def test_not(self):
+        self.assertRaises(ValueError, open, "a\\0b")
+"""
+
+
+@both
+def test_tests_that_open_a_file_are_noted(folder: Path, run: Run) -> None:
+    (folder / "tests" / "table.txt").touch()
+    (folder / "tests" / "test_calc.py").write_text(TEST_READS, "utf-8")
+    run(folder, READING)
+    found = {user.replace("::", ".").rpartition(".")[2] for path, user in notes(folder) if path == "tests/table.txt"}
+    assert found == {"test_here", "test_in_a_thread"}
+
+
+@both
+def test_modules_that_open_a_file_while_they_are_loaded_are_noted(folder: Path, run: Run) -> None:
+    (folder / "tests" / "table.txt").touch()
+    (folder / "tests" / "test_calc.py").write_text(TEST_READS + "\n\nread()\n", "utf-8")
+    run(folder, READING)
+    assert ["tests/table.txt", "tests/test_calc.py"] in notes(folder)
 
 
 @both

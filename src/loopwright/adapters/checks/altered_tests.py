@@ -2,7 +2,8 @@
 
 The base's versions have judged the product already. What is asked here is whether the new versions still look: the
 product functions that the altered tests called on the base are stubbed on the candidate's product, and a test that
-fails then as it was and passes as it is now is weakened. Other languages than Python are compared by ids alone.
+fails then as it was and passes as it is now is weakened. Data and helpers are tried with the tests that use them:
+those of the base that open or import them. Other languages than Python are compared by ids alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pathlib import PurePosixPath
 from loopwright.adapters.checks.canary.hollow import StubForm, names_at, names_in
 from loopwright.adapters.checks.canary.plan import BrokenChange
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import Outcomes, lost
+from loopwright.adapters.checks.ids import Outcomes, lost, place_of
+from loopwright.adapters.checks.runners.asking import asked
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
@@ -33,13 +35,13 @@ from loopwright.kernel.trust import FileClass
 _MOST_TRIED = 50  # altered test functions of one file
 _LARGEST = 512 * 1024
 _FORMS: tuple[StubForm, ...] = ("object", "none", "raise")
-_ByFile = Mapping[str, frozenset[str]]  # ids by the file they stand in
+_Ids = Mapping[str, frozenset[str]]  # by the file they stand in, or by the name of their function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alterations:
     tests: Mapping[str, tuple[AlteredTest, ...]] = field(default_factory=dict)  # by file
-    by_file: _ByFile = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
+    by_file: _Ids = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
     weakened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids by the file that only a person lets in
     lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids that are gone or skipped, by file
     unread: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
@@ -73,29 +75,22 @@ class Alterations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChangedFile:
-    path: str
+    path: str  # empty: it stands for all files of tests that did not change
     before: Outcomes  # of its tests where the work began
     now: Outcomes
-    old_text: str | None
-    new_text: str | None
+    old_text: str | None = None
+    new_text: str | None = None
 
     def lost(self) -> frozenset[str]:
         """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
-        return frozenset(lost(_by_function(self.before), _by_function(self.now)).tests)
-
-    def not_run(self) -> tuple[str, ...]:
-        """Return the ids that are gone, or skipped now."""
-        return lost(self.before, self.now).tests
+        then, since = (tuple((function_of(test), how) for test, how in each) for each in (self.before, self.now))
+        return frozenset(lost(then, since).tests)
 
     def compare(self) -> FileAlteration:
         if self.old_text is None:
             return FileAlteration()  # of no language that could be compared
         names = frozenset(name_in_file(test) for test, _ in (*self.before, *self.now))
         return compare_tests(self.old_text, self.new_text or "", names)
-
-
-def _by_function(outcomes: Outcomes) -> Outcomes:
-    return tuple((function_of(test), how) for test, how in outcomes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,23 +121,32 @@ class AlteredTests:
             if not before.get(spec.name):
                 continue
             files = tuple(self._files(spec, changed, before[spec.name], now.get(spec.name, ()), old, new))
-            helped = await self._helped(spec, files, before[spec.name], now.get(spec.name, ()))
-            tried: dict[str, frozenset[str]] = {}
+            users = await self._users(spec, files, self._by_file(spec, before[spec.name]))
+            there, tried = _by_name(test for test, _ in now.get(spec.name, ())), dict[str, frozenset[str]]()
             for file in files:
-                found = _compare(file, fresh)
-                tests[file.path] += found.rows
-                weakened[file.path] |= found.gone
-                not_run[file.path].update(file.not_run())
-                tried[file.path] = found.altered | helped.get(file.path, frozenset())
+                rows, differing, gone = _compare(file, fresh)
+                for path in (file.path,) if file.path else users:
+                    tests[path] += rows
+                    weakened[path] |= gone
+                    not_run[path].update(lost(file.before, file.now).tests)
+                using = differing | users.get(file.path, frozenset())
+                tried[file.path] = frozenset(test for test in using if _name(test) in there)
                 altered[file.path] |= tried[file.path]
-            for path, noticed_less in (await self._weakened(spec, tried)).items():
+            for path, noticed_less in (await self._weakened(spec, tried, there)).items():
                 weakened[path] |= noticed_less
+        less = {function_of(test) for each in weakened.values() for test in each}
+        told = {
+            path: tuple(
+                replace(row, how="weakened") if row.how == "altered" and row.id in less else row for row in rows
+            )
+            for path, rows in tests.items()
+        }
         named = any(before.values())
         # What a check does not name cannot be compared; a file that is gone is gone all the same.
         taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
         removed = {} if named else {path: () for path in changed if path in taken}
         return Alterations(
-            tests={path: tuple(_with_weakened(rows, weakened.values())) for path, rows in tests.items()},
+            tests=told,
             by_file=dict(altered),
             weakened={**removed, **{path: tuple(sorted(ids)) for path, ids in weakened.items() if ids}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
@@ -173,16 +177,16 @@ class AlteredTests:
                 old_text=old.get(path),
                 new_text=new.get(path),
             )
+        if not then.keys() >= set(changed):  # data, or a helper: tests of any file may be gone with it
+            near = frozenset(test for each in (then, since) for path in ("", *changed) for test in each.get(path, ()))
+            rest = (tuple(each for each in outcomes if each[0] not in near) for outcomes in (before, now))
+            yield _ChangedFile(path="", before=next(rest), now=next(rest))
 
-    def _by_file(self, spec: CheckSettings, outcomes: Outcomes) -> _ByFile:
+    def _by_file(self, spec: CheckSettings, outcomes: Outcomes) -> _Ids:
         """Return the ids by the files they name; those that name none stand under an empty path."""
         where = self.desk.where(spec.run)
         files_of = replace(where, paths=where.paths | self.desk.seen.changed).of(outcomes)
-        found = defaultdict[str, set[str]](set)
-        for test, _ in outcomes:
-            for file in files_of(test) or ("",):
-                found[file].add(test)
-        return {file: frozenset(tests) for file, tests in found.items()}
+        return _grouped((file, test) for test, _ in outcomes for file in files_of(test) or ("",))
 
     async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> frozenset[str]:
         """Return the parsed test functions that the candidate has under new names."""
@@ -193,31 +197,38 @@ class AlteredTests:
         found = (compare_tests(old.get(path, ""), text, names) for path, text in new.items())
         return frozenset(body for each in found for body in each.fresh.values())
 
-    async def _helped(
-        self, spec: CheckSettings, files: tuple[_ChangedFile, ...], before: Outcomes, now: Outcomes
-    ) -> _ByFile:
-        """Return the tests that import a changed file which holds no tests itself, by that file.
+    async def _users(self, spec: CheckSettings, files: tuple[_ChangedFile, ...], then: _Ids) -> _Ids:
+        """Return the tests that use a changed file which holds none itself: that import it, or that open it.
 
-        One that only gained names changes nothing for them, unless they import all of its names.
+        A helper that only gained names changes nothing for them, unless they import all of its names.
         """
-        by_file = self._by_file(spec, before)
-        helpers = [each for each in files if each.path not in by_file and each.path.endswith(".py")]
-        if not helpers:
-            return {}
-        texts = await self._texts(self.desk.seen.start, tuple(by_file))
+        loose = {each.path: each.compare().everything for each in files if each.path and each.path not in then}
+        texts = await self._texts(self.desk.seen.start, tuple(then)) if loose else {}
         words = {path: imported_names(text) for path, text in texts.items()}
-        kept = {test for test, _ in now}
-        return {
-            each.path: frozenset(
-                test
-                for path, tests in by_file.items()
-                if _stem(each.path) in words.get(path, ()) and (each.compare().everything or "*" in words[path])
-                for test in tests & kept
-            )
-            for each in helpers
-        }
 
-    async def _weakened(self, spec: CheckSettings, tried: _ByFile) -> dict[str, set[str]]:
+        def tests_with(helper: str, *names: str) -> frozenset[str]:
+            near = helper.removesuffix("conftest.py")
+            using = (path for path, named in words.items() if {_stem(helper), *names} <= named or path.startswith(near))
+            return frozenset(test for path in using for test in then[path])
+
+        found = {path: tests_with(path, *(() if everything else "*")) for path, everything in loose.items()}
+        data = tuple(path for path in loose if not path.endswith(".py") or (loose[path] and not found[path]))
+        tests = _by_name(test for each in then.values() for test in each)
+        for path, user in await self._opened(spec, data, tests):
+            found[path] |= then.get(user) or tests.get(_name(user)) or tests_with(user)
+        return {path: _with_neighbours(each, then) for path, each in found.items()}
+
+    async def _opened(self, spec: CheckSettings, paths: tuple[str, ...], tests: _Ids) -> tuple[tuple[str, str], ...]:
+        """Return these files with those who open them where the work began: tests, modules of tests, helpers."""
+        if not paths:
+            return ()
+        # Our runner of unittest has to be told what it runs.
+        every = tests.values() if asked(spec.run, self.desk.texts).runner == "unittest" else ()
+        wanted, phases = frozenset[str]().union(*every), (Phase(reads=paths),)
+        ran = (await self.runs.start(spec, self.desk.seen.start, wanted, phases)).ran
+        return (ran and ran.notes) or ()
+
+    async def _weakened(self, spec: CheckSettings, tried: _Ids, there: _Ids) -> dict[str, set[str]]:
         """Return the tests that noticed a stubbed product function as they were, and do not any more."""
         many = {path for path, tests in tried.items() if len({function_of(test) for test in tests}) > _MOST_TRIED}
         found = {path: set(tried[path]) for path in many}  # altered and not tried: a person looks
@@ -227,16 +238,21 @@ class AlteredTests:
         called = await called_functions(self.runs, spec, self.desk.seen.start, tests)
         if called is None:
             return {path: set(each) for path, each in tried.items() if each}
-        blind = await self._blind(spec, tests, called)
+        cases = {test: there[_name(test)] for test in tests}
+        since = {test: each & {test} or each for test, each in cases.items()}  # the same case, if it is still there
+        blind = await self._blind(spec, since, called)
         for path, each in tried.items():
             if path not in many and each & blind:
                 found[path] = set(each & blind)
         return found
 
     async def _blind(
-        self, spec: CheckSettings, tests: frozenset[str], called: Mapping[str, frozenset[str]]
+        self, spec: CheckSettings, tests: Mapping[str, frozenset[str]], called: Mapping[str, frozenset[str]]
     ) -> frozenset[str]:
-        """One wrong value that a test notices as it is now is enough to say that it looks."""
+        """One wrong value that a test notices as it is now is enough to say that it looks.
+
+        `tests` are those of the base, each with what stands for it now.
+        """
         seen = self.desk.seen
         changed = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
         as_before = await self.desk.outfit.checkouts.compose(seen.landing, taken_from=seen.start, paths=changed)
@@ -246,11 +262,13 @@ class AlteredTests:
         phases = tuple(phase for phase in map(broken.phase, _FORMS) if phase.texts)
         if not phases:
             return frozenset()
-        others, beside = await self.beside(spec, tests)
-        now = await self.runs.start(spec, seen.landing, tests | others, (*phases, *beside))
-        left, blind = tests, frozenset[str]()
+        others, beside = await self.beside(spec, frozenset(tests))
+        since = frozenset[str]().union(*tests.values())
+        now = await self.runs.start(spec, seen.landing, since | others, (*phases, *beside))
+        left, blind = frozenset(tests), frozenset[str]()
         for phase in phases:
-            left -= (await now.outcome(phase, left)).failed.keys()
+            failed = (await now.outcome(phase, since)).failed.keys()
+            left = frozenset(test for test in left if not tests[test] & failed)
             if not left:
                 break
             then = await self.runs.start(spec, as_before, left, phases)
@@ -264,43 +282,52 @@ async def called_functions(
 ) -> dict[str, frozenset[str]] | None:
     """Return the product functions that these tests call on a tree, by file; None where that was not recorded."""
     trial = await runs.start(spec, tree, tests, (Phase(records=True),))
-    if trial.ran is None or trial.ran.calls is None:
+    if trial.ran is None or trial.ran.notes is None:
         return None
     lines = defaultdict[str, set[int]](set)
-    for path, line in trial.ran.calls:
+    for path, line in trial.ran.notes:
         if path.endswith(".py") and runs.desk.steering.layout.is_judged(path):
-            lines[path].add(line)
+            lines[path].add(int(line))
     texts = await runs.desk.outfit.contents(tree, lines)
     return {path: names_at(text, frozenset(lines[path])) for path, text in texts.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Compared:
-    rows: tuple[AlteredTest, ...]
-    altered: frozenset[str]
-    gone: frozenset[str]
+def _compare(file: _ChangedFile, fresh: frozenset[str]) -> tuple[list[AlteredTest], frozenset[str], frozenset[str]]:
+    """Compare by source and by id: what to tell, the altered ids, the functions that are gone.
 
-
-def _compare(file: _ChangedFile, fresh: frozenset[str]) -> _Compared:
-    """Compare by source and by id. A test whose unchanged body stands under another id was moved."""
+    A test whose unchanged body stands under another id was moved.
+    """
     found, missing = file.compare(), file.lost()
     moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
-    there, gone = frozenset(test for test, _ in file.now), missing - moved
-    changed = [test for test, _ in file.before if found.everything or name_in_file(test) in found.altered]
-    altered = frozenset(test for test in changed if test in there and function_of(test) not in missing)
-    still = {function_of(test) for test in there}
-    rows = (
-        *(AlteredTest(id=test, how="moved") for test in sorted(moved)),
-        *(AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)),
-        *(AlteredTest(id=test, how="altered") for test in sorted(set(map(function_of, altered)))),
-    )
-    return _Compared(rows=rows, altered=altered, gone=gone)
+    still, gone = {function_of(test) for test, _ in file.now}, missing - moved
+    own = (test for test, _ in file.before if function_of(test) in still - missing)
+    altered = frozenset(test for test in own if found.everything or name_in_file(test) in found.altered)
+    rows = [AlteredTest(id=test, how="moved") for test in sorted(moved)]
+    rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]
+    rows += [AlteredTest(id=test, how="altered") for test in sorted(set(map(function_of, altered)))]
+    return rows, altered, gone
 
 
-def _with_weakened(rows: Iterable[AlteredTest], weakened: Iterable[set[str]]) -> Iterator[AlteredTest]:
-    names = {function_of(test) for each in weakened for test in each}
-    for row in rows:
-        yield replace(row, how="weakened") if row.how == "altered" and row.id in names else row
+def _grouped(pairs: Iterable[tuple[str, str]]) -> _Ids:
+    found = defaultdict[str, set[str]](set)
+    for group, test in pairs:
+        found[group].add(test)
+    return {group: frozenset(tests) for group, tests in found.items()}
+
+
+def _by_name(tests: Iterable[str]) -> _Ids:
+    """Return the cases of each test function."""
+    return _grouped((_name(test), test) for test in tests)
+
+
+def _name(test: str) -> str:
+    return place_of(function_of(test))
+
+
+def _with_neighbours(tests: frozenset[str], by_file: _Ids) -> frozenset[str]:
+    """Add the other tests of these files, unless they are too many: what one of them read may be kept for others."""
+    wide = frozenset(test for each in by_file.values() if each & tests for test in each)
+    return wide if len(_by_name(wide)) <= _MOST_TRIED else tests
 
 
 def _stem(path: str) -> str:

@@ -56,14 +56,18 @@ class Drops:
         return bool(self.files or self.altered)
 
     def among(self, tests: Outcomes, files_of: FilesOf) -> frozenset[str]:
-        """A word that may be meant for another file is none. An id that names no file may be of an altered one."""
+        """A word that may be meant for another file is none. An id that names no file may be of an altered one.
+
+        One that holds no tests itself, data or a helper, may be of any of them.
+        """
+        holding = frozenset(file for test, _ in tests for file in files_of(test)) if self.altered else frozenset()
 
         def is_allowed(test: str) -> bool:
             files = files_of(test)
             return bool(files) and all(any(matches(file, each) for each in self.files) for file in files)
 
         def is_altered(test: str) -> bool:
-            return bool(self.altered) and files_of(test) <= self.altered
+            return bool(self.altered) and (files_of(test) <= self.altered or not self.altered <= holding)
 
         return self.ids | {test for test, _ in tests if self.any or is_allowed(test) or is_altered(test)}
 

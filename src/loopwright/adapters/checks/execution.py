@@ -47,6 +47,7 @@ def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[s
     plan = [
         {
             "records": phase.records,
+            "reads": phase.reads,
             "stubs": {
                 path: {"text": text.decode("latin-1"), "names": sorted(phase.names.get(path, ()))}
                 for path, text in phase.texts.items()
@@ -59,12 +60,12 @@ def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[s
     return {"PYTHONPATH": found, trial_phases.VARIABLE: str(folder)}
 
 
-def _read_calls(folder: Path) -> tuple[tuple[str, int], ...] | None:
-    """Return files and first lines of functions that tests called. None: none were recorded."""
+def _read_notes(folder: Path) -> tuple[tuple[str, str], ...] | None:
+    """Return files with the first lines of functions that tests called, or with who opened them. None: no notes."""
     found = None
-    for file in folder.glob("calls-*.json"):
+    for file in folder.glob("notes-*.json"):
         with contextlib.suppress(ValueError, TypeError):  # it only says what is worth breaking
-            found = tuple((str(path), int(line)) for path, line in json.loads(file.read_text("utf-8")))
+            found = tuple((str(path), str(what)) for path, what in json.loads(file.read_text("utf-8")))
     return found
 
 
@@ -199,7 +200,7 @@ class Bench:
             join((ended.stdout, ended.stderr), output)
             left_by = read_phases(request, phases, checkout, len(pace.phases))
             kept = await home.store.keep_file(output)
-            return replace(ran, bent=bent, output=kept, phases=left_by, calls=_read_calls(phases))
+            return replace(ran, bent=bent, output=kept, phases=left_by, notes=_read_notes(phases))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -65,7 +65,7 @@ class Ran:
     bent: tuple[str, ...] = ()  # files that judge it, written or removed while it ran
     wrote: Rewriting = Rewriting()
     phases: tuple[Report | None, ...] = ()  # of the same tests, where it was to run them in phases; None: none is left
-    calls: tuple[tuple[str, int], ...] | None = None  # files and first lines of functions its tests called, if recorded
+    notes: tuple[tuple[str, str], ...] | None = None  # that a phase took of calls or reads, by file
 
     @property
     def tests(self) -> int | None:

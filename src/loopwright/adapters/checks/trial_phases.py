@@ -1,4 +1,4 @@
-"""Runs chosen tests several times from one collection: as they are, with functions stubbed, with calls recorded.
+"""Runs chosen tests several times from one collection: as they are, with functions stubbed, with notes taken.
 
 A plug-in of pytest (`-p loopwright_phases`, a copy of this file under that name) and a part of our unittest runner.
 Standard library only, for Python 3.8 and newer. Each phase is a fork of the process that collected the tests, so that
@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib.machinery import SourceFileLoader
 from types import CodeType, FrameType, FunctionType
@@ -33,11 +33,16 @@ _SWITCHED_OFF: dict[str, object] = {  # options of plug-ins that would stop, spr
 }
 
 
-class CallRecorder:
-    """Notes the functions below the current folder that are called while it is at work."""
+class Recorder:
+    """Notes the functions that are called while it is at work, and from the start who opens one of the given files."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.root = os.getcwd() + os.sep
+        self.paths = {os.path.realpath(path): path for path in paths}
         self.codes: set[CodeType] = set()
+        self.reads: set[tuple[str, str]] = set()
+        if self.paths:
+            sys.addaudithook(self._note_read)
 
     def start(self) -> None:
         threading.setprofile(self._note)
@@ -48,19 +53,50 @@ class CallRecorder:
         threading.setprofile(None)
 
     def write(self, path: str) -> None:
+        rows = {(name, what.replace(self.root, "")) for name, what in (*self.reads, *self._calls())}
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(sorted(self._places()), file)
+            json.dump(sorted(row for row in rows if not os.path.isabs(row[1])), file)
 
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         if event == "call":
             self.codes.add(frame.f_code)
 
-    def _places(self) -> Iterator[tuple[str, int]]:
-        root = os.getcwd() + os.sep
+    def _note_read(self, event: str, args: tuple[object, ...]) -> None:
+        if event in ("open", "sqlite3.connect") and isinstance(args[0], (str, bytes, os.PathLike)):
+            with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+                path = self.paths.get(os.path.realpath(os.fsdecode(args[0])))
+                self.reads |= {(path, user) for user in _users()} if path else set()
+
+    def _calls(self) -> Iterator[tuple[str, str]]:
         for code in list(self.codes):
             file = os.path.abspath(code.co_filename)
-            if code.co_flags & _OPTIMIZED and file.startswith(root):
-                yield file[len(root) :].replace(os.sep, "/"), code.co_firstlineno
+            if code.co_flags & _OPTIMIZED and file.startswith(self.root):
+                yield file[len(self.root) :], str(code.co_firstlineno)
+
+
+def _users() -> Iterator[str]:
+    """Find on the stack the tests that run or share a fixture, the file that is collected, and modules being loaded."""
+    frame: FrameType | None = sys._current_frames()[threading.main_thread().ident]  # type: ignore[index] # noqa: SLF001
+    while frame is not None:
+        name, held = frame.f_code.co_name, frame.f_locals
+        if name in ("<module>", "setUpModule", "setUpClass"):
+            yield os.path.abspath(frame.f_code.co_filename)
+        elif name == "run" and frame.f_code.co_filename.endswith(os.path.join("unittest", "case.py")):
+            yield held["self"].id()
+        elif name == "pytest_runtest_protocol" and "item" in held:
+            yield held["item"].nodeid
+        elif name == "collect_one_node" and "collector" in held:
+            yield str(getattr(held["collector"], "path", ""))
+        elif name == "pytest_fixture_setup" and "request" in held:  # what it reads once is used by all who ask for it
+            yield from _sharing(held["fixturedef"], held["request"].session.items)
+        frame = frame.f_back
+
+
+def _sharing(fixture: object, items: list[object]) -> Iterator[str]:
+    for item in items:
+        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        if any(each is fixture for found in known.values() for each in found):
+            yield item.nodeid  # type: ignore[attr-defined]
 
 
 class StubbedFunctions:
@@ -141,10 +177,10 @@ class Phases:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self.recorder: CallRecorder | None = None
         self.number: int | None = None  # of the phase that this process is; None: it only collects
         with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
             self.plan = json.load(file)
+        self.recorder = Recorder(path for phase in self.plan for path in phase["reads"])
 
     def enter(self) -> str:
         """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
@@ -161,23 +197,22 @@ class Phases:
                 os.waitpid(child, 0)
                 continue
             self.number = number
-            self.recorder = CallRecorder() if phase["records"] else None
             if phase["stubs"]:
                 StubbedFunctions(phase["stubs"]).install()
             return os.path.join(self.folder, f"phase-{number}")
         return ""
 
     def record(self, *, is_testing: bool) -> None:
-        if self.recorder is not None:
+        if self.number is not None and self.plan[self.number]["records"]:
             (self.recorder.start if is_testing else self.recorder.stop)()
 
     def leave(self) -> None:
         """End a phase, and nothing of what the first process is to clean up."""
         if self.number is None:
             return
-        if self.recorder is not None:
-            self.recorder.stop()
-            self.recorder.write(os.path.join(self.folder, f"calls-{self.number}.json"))
+        self.record(is_testing=False)
+        if self.plan[self.number]["records"] or self.plan[self.number]["reads"]:
+            self.recorder.write(os.path.join(self.folder, f"notes-{self.number}.json"))
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -49,9 +49,9 @@ class TrialRuns:
         return trial
 
     async def run(self, spec: CheckSettings, tree: Tree, tests: frozenset[str], phases: tuple[Phase, ...] = ()) -> Ran:
-        """Run these tests by themselves where the command can choose; else more of them, or all."""
+        """Run these tests by themselves where the command can choose; else more of them. None given: all."""
         functions = tuple(sorted({function_of(test) for test in tests}))
-        chosen = choose_tests(spec.run, functions)
+        chosen = choose_tests(spec.run, functions) if functions else ()
         words = () if chosen else tuple(sorted({name_in_file(each).rpartition(".")[2] for each in functions}))
         only = words if all(map(_PLAIN_WORD.fullmatch, words)) else ()
         async with self.bench(spec, tree) as bench:

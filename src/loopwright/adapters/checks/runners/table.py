@@ -22,6 +22,7 @@ class Phase:
     texts: Mapping[str, bytes] = field(default_factory=dict)  # files of the tree in which functions are stubs
     names: Mapping[str, Collection[str]] = field(default_factory=dict)  # of these functions, by file
     records: bool = False  # note which functions the tests call
+    reads: tuple[str, ...] = ()  # note who opens these files
     turn: int = 1  # the same once more is another phase
 
 

@@ -1,0 +1,116 @@
+"""Data that tests of the base read: where it changes, those who read it are tried as if they had changed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.adapters.checks.projects import PYTEST, UNITTEST
+from tests.adapters.checks.test_altered_tests import CALC, held, reported
+
+pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
+
+DATA = "tests/data/cases.json"
+CASES = [[1, 2, 3], [0, 4, 4]]
+MORE = [*CASES, [5, 6, 11]]
+OTHERS = [[1, 2, 3], [5, 5, 10]]
+FILE = "tests/test_calc.py"
+HEAD = """\
+import json
+import pathlib
+import unittest
+
+import pytest
+
+import calc
+
+DATA = pathlib.Path(__file__).parent / "data"
+"""
+READ = "json.loads((DATA / 'cases.json').read_text())"
+STEADY = "\n\ndef test_steady():\n    pass\n"
+
+
+def looping(cases: str, arguments: str = "") -> str:
+    return f"\n\ndef test_cases({arguments}):\n    for a, b, c in {cases}:\n        assert calc.add(a, b) == c\n"
+
+
+PARAMETRISED = """
+@pytest.mark.parametrize(("a", "b", "c"), {read})
+def test_case(a, b, c):
+    assert calc.add(a, b) == c
+"""
+GENERATED = f"""{HEAD}
+
+def pytest_generate_tests(metafunc):
+    if "case" in metafunc.fixturenames:
+        metafunc.parametrize("case", [0])
+        metafunc.module.CASES = {READ}
+"""
+FIXTURE = f"{HEAD}\n\n@pytest.fixture(scope='session')\ndef cases():\n    return {READ}\n"
+IN_UNITTEST = f"""{HEAD.replace("import pytest", "")}
+
+class Calc(unittest.TestCase):
+    def test_cases(self):
+        for a, b, c in {READ}:
+            self.assertEqual(calc.add(a, b), c)
+"""
+KEPT = f"{HEAD}\nKEPT = []\n\n\ndef cases():\n    KEPT[:] = KEPT or {READ}\n    return KEPT\n"
+READERS: dict[str, dict[str, str]] = {
+    "a test": {FILE: HEAD + looping(READ)},
+    "a module": {FILE: f"{HEAD}\nCASES = {READ}\n{looping('CASES')}"},
+    "parameters": {FILE: HEAD + PARAMETRISED.format(read=READ)},
+    "a hook": {"tests/conftest.py": GENERATED, FILE: HEAD + looping("CASES", "case")},
+    "a shared fixture": {
+        "tests/conftest.py": FIXTURE,
+        "tests/test_a.py": STEADY.replace("()", "(cases)"),
+        FILE: "import calc\n" + looping("cases", "cases"),
+    },
+    "a conftest": {
+        "tests/conftest.py": FIXTURE.replace("\n\n@", f"\nCASES = {READ}\n\n\n@").replace(
+            f"return {READ}", "return CASES"
+        ),
+        FILE: "import calc\n" + looping("cases", "cases"),
+    },
+    "a helper": {
+        "tests/tables.py": f"{HEAD}\nCASES = {READ}\n",
+        "tests/test_a.py": "from tables import CASES\n" + STEADY,
+        FILE: "import calc\nfrom tables import CASES\n" + looping("CASES"),
+    },
+    "another test of the file": {FILE: f"{KEPT}\n\ndef test_all():\n    assert cases() is KEPT\n{looping('cases()')}"},
+    "one of many tests": {
+        FILE: HEAD + looping(READ) + "".join(STEADY.replace("steady", f"steady_{number}") for number in range(50))
+    },
+    "unittest": {FILE: IN_UNITTEST},
+}
+
+
+@pytest.mark.parametrize(
+    ("reader", "cases", "expected"),
+    [
+        *((reader, [], [DATA]) for reader in READERS),
+        *((reader, MORE, []) for reader in ("a test", "parameters", "one of many tests", "unittest")),
+        ("parameters", OTHERS, []),
+        ("parameters", CASES[:1], [DATA]),
+    ],
+)
+def test_data_that_lets_its_readers_look_at_less_is_held_back(
+    tmp_path: Path, reader: str, cases: list[list[int]], expected: list[str]
+) -> None:
+    base = {"calc.py": CALC, DATA: json.dumps(CASES), "tests/test_steady.py": STEADY, **READERS[reader]}
+    spec = UNITTEST if reader == "unittest" else PYTEST
+    assert held(reported(tmp_path, {DATA: json.dumps(cases)}, base=base, spec=spec)) == expected
+
+
+LISTING = f"{HEAD}{looping('map(json.loads, map(pathlib.Path.read_text, sorted(DATA.glob(chr(42)))))')}"
+
+
+@pytest.mark.trust
+def test_data_that_is_removed_from_a_folder_that_tests_list_is_held_back(tmp_path: Path) -> None:
+    base = {"calc.py": CALC, "tests/data/one.json": "[1, 2, 3]", FILE: LISTING}
+    assert held(reported(tmp_path, {"tests/data/one.json": None}, base=base, spec=PYTEST)) == ["tests/data/one.json"]
+
+
+@pytest.mark.trust
+def test_data_that_no_test_opens_lands(tmp_path: Path) -> None:
+    base = {"calc.py": CALC, "tests/data/notes.json": "[]", FILE: HEAD + looping("[(1, 2, 3)]")}
+    assert held(reported(tmp_path, {"tests/data/notes.json": "{}"}, base=base, spec=PYTEST)) == []
