@@ -1,6 +1,9 @@
 """Which tests show a change: they fail without it, pass with it, and notice when it is broken."""
 
 import asyncio
+import os
+import pwd
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +26,15 @@ TEST_ADD = "    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)
 TEST_MUL = "\n    def test_mul(self):\n        self.assertEqual(calc.mul(2, 3), 6)\n"
 BASE = {"calc.py": CALC, "tests/test_calc.py": HEAD + TEST_ADD}
 FILE = "tests/test_calc.py"
+# Tests have an empty home, where rustup finds no toolchain.
+RUSTUP = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".rustup"
+TOOLCHAINS = {"RUSTUP_HOME": str(RUSTUP)} if RUSTUP.is_dir() else {}
 
 
 def reported(
     tmp_path: Path, base: Mapping[str, str], changed: Mapping[str, str | None], spec: CheckSettings = UNITTEST
 ) -> ChecksReported:
-    made = project(tmp_path, base, [spec])
+    made = project(tmp_path, base, [spec], environ=TOOLCHAINS)
     return asyncio.run(made.report(made.candidate(changed), trust=Trust(base=made.base, in_force=True)))
 
 
@@ -214,3 +220,73 @@ def test_a_test_in_a_file_that_a_person_let_change_shows_the_change(tmp_path: Pa
     found = evidence_of(asyncio.run(made.report(commit, trust=trust)))
     assert [each.id for each in found.witnesses] == ["test_calc.Calc.test_mul"]
     assert found.altered_tests == ()
+
+
+JS = "export const add = (a, b) => a + b;\n"
+JS_MUL = JS + "export const mul = (a, b) => a * b;\n"
+JS_HEAD = "import assert from 'node:assert';\nimport test from 'node:test';\n"
+JS_TEST = f"{JS_HEAD}import * as calc from '../calc.mjs';\ntest('adds', () => assert.equal(calc.add(1, 2), 3));\n"
+JS_FILE = "tests/calc.test.mjs"
+RUST = "pub fn add(a: i64, b: i64) -> i64 { a + b }\n"
+RUST_MUL = RUST + "pub fn mul(a: i64, b: i64) -> i64 { a * b }\n"
+RUST_TEST = "#[test]\nfn adds() { assert_eq!(calc::add(1, 2), 3); }\n"
+MANIFEST = '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n'
+LOCK = 'version = 3\n\n[[package]]\nname = "calc"\nversion = "0.1.0"\n'
+NODE_BASE = {"calc.mjs": JS, JS_FILE: JS_TEST, "package.json": "{}"}
+CARGO_BASE = {"Cargo.toml": MANIFEST, "Cargo.lock": LOCK, "src/lib.rs": RUST, "tests/calc.rs": RUST_TEST}
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(
+    ("command", "base", "changed", "expected"),
+    [
+        (
+            "node --test",
+            NODE_BASE,
+            {"calc.mjs": JS_MUL, JS_FILE: JS_TEST + "test('mul', () => assert.equal(calc.mul(2, 3), 6));\n"},
+            "missing-name",
+        ),
+        (
+            "node --test",
+            NODE_BASE,
+            {
+                "calc.mjs": JS_MUL,
+                "tests/mul.test.mjs": f"{JS_HEAD}import {{ mul }} from '../calc.mjs';\n"
+                "test('mul', () => assert.equal(mul(2, 3), 6));\n",
+            },
+            "missing-name",
+        ),
+        (
+            "node --test",
+            NODE_BASE,
+            {
+                "times.mjs": "export default (a, b) => a * b;\n",
+                "tests/mul.test.mjs": f"{JS_HEAD}import mul from '../times.mjs';\n"
+                "test('mul', () => assert.equal(mul(2, 3), 6));\n",
+            },
+            "missing-name",
+        ),
+        (
+            "node --test",
+            {**NODE_BASE, "calc.mjs": JS_MUL.replace("a * b", "a + b")},
+            {"calc.mjs": JS_MUL, JS_FILE: JS_TEST + "test('mul', () => assert.equal(calc.mul(2, 3), 6));\n"},
+            "assertion",
+        ),
+        (
+            "cargo test --offline",
+            CARGO_BASE,
+            {"src/lib.rs": RUST_MUL, "tests/mul.rs": "#[test]\nfn mul() { assert_eq!(calc::mul(2, 3), 6); }\n"},
+            "missing-name",
+        ),
+    ],
+    ids=["a member", "an export", "a module", "a value", "a function of rust"],
+)
+def test_a_new_test_in_another_language_shows_a_new_name(
+    tmp_path: Path, command: str, base: dict[str, str], changed: dict[str, str], expected: str
+) -> None:
+    program, *words = command.split()
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    spec = CheckSettings(name="test", run=(program, *words), timeout=300)
+    found = evidence_of(reported(tmp_path, base, changed, spec))
+    assert [(each.id.rpartition(" ")[2], each.fails_on_base) for each in found.witnesses] == [("mul", expected)]

@@ -28,7 +28,7 @@ _GUIDANCE = (
 )
 _ALONE = "An acceptance test passes only together with your tests, and fails without them"
 _RAISED = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE)
-_MISSING = re.compile(r"(?:name|named|attribute|argument) '([^']+)'|([\w.]+)\(\) (?:takes|got)")
+_MISSING = re.compile(r"(?:name|named|attribute|argument) '([^']+)'|([\w.]+)(?:\(\) (?:takes|got)| is not a )")
 
 
 async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:

@@ -17,7 +17,7 @@ from loopwright.adapters.checks.runners.table import Pace, Phase
 from loopwright.adapters.checks.single_test import choose_tests
 from loopwright.adapters.checks.sources_of_tests import function_of, name_in_file
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.model import Finding, Tree
+from loopwright.kernel.model import Blob, Finding, Tree
 
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 PLAIN, AGAIN = Phase(), Phase(turn=2)
@@ -29,6 +29,7 @@ class ChosenTests:
 
     passed: frozenset[str] = frozenset()
     failed: Mapping[str, Finding] = field(default_factory=dict)
+    output: Blob = Blob("")  # of a run that did not end well
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,7 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
         around = {place for place in places if _is_around(place, test)}
         if around:
             failed[test] = places[max(around, key=len)]
-    return ChosenTests(passed=passed, failed=failed)
+    return ChosenTests(passed=passed, failed=failed, output=ran.output if ran.exit_code else Blob(""))
 
 
 def failed_tests(spec: CheckSettings, ran: Ran) -> dict[str, Finding]:

@@ -29,7 +29,11 @@ _NAMED = 5  # in a sentence
 _MISSING_NAME = re.compile(
     r"\b(?:ModuleNotFoundError|ImportError|NameError|AttributeError|NotImplementedError)\b"
     r"|\bTypeError: .*(?:unexpected keyword argument|takes .* positional argument|takes no arguments)"
+    r"|\bis not (?:a function|a constructor|defined)\b|\bCannot find (?:module|name) '|\bexport(?:ed member| named) '"
+    r"|\bdoes not exist on type '"  # up to here of JavaScript and TypeScript; of Rust and Go:
+    r"|\bcannot find [a-z ,]+ `|\bunresolved import `|\bno [a-z ]+ named `|\bundefined: "
 )
+_MOST_OUTPUT = 1024 * 1024
 Phases = tuple[Phase, ...]
 _Reason = Literal["assertion", "missing-name", "exit-code"]
 
@@ -155,7 +159,23 @@ class WitnessSearch:
         if not tests or without == self.runs.desk.seen.landing:
             return None, ChosenTests()
         trial = await self.runs.start(spec, without, tests, (PLAIN, AGAIN))
-        return trial, await trial.outcome(PLAIN, tests)
+        return trial, await self._outcome_without(trial, PLAIN, tests)
+
+    async def _outcome_without(self, trial: Trial, phase: Phase, tests: frozenset[str]) -> ChosenTests:
+        """Return how these come out. Where a name that the candidate defines keeps tests from running, they failed."""
+        found = await trial.outcome(phase, tests)
+        not_run = tests - found.passed - found.failed.keys()
+        if not not_run or not found.output:
+            return found
+        said = (await self.runs.desk.outfit.store.fetch(found.output, limit=_MOST_OUTPUT)).decode("utf-8", "replace")
+        old, new = (
+            " ".join((*each, *(text.decode("latin-1") for text in each.values()))) for each in await self._product()
+        )
+        defined = set(re.findall(r"\w+", new)) - set(re.findall(r"\w+", old))
+        lacking = (line for line in said.splitlines() if _MISSING_NAME.search(line))
+        line = next((each for each in lacking if defined.intersection(re.findall(r"\w+", each))), "")
+        told = dict.fromkeys(not_run if line else (), engine_finding("not-built", line))
+        return ChosenTests(passed=found.passed, failed={**found.failed, **told})
 
     async def _start_landing(self, spec: CheckSettings, tests: Iterable[str]) -> Trial:
         return await self.runs.start(spec, self.runs.desk.seen.landing, tests, await self._phases())
@@ -170,7 +190,7 @@ class WitnessSearch:
         if trial is None or not first.failed:
             return {}
         again = await (await self._start_landing(spec, first.failed)).outcome(PLAIN, first.failed)
-        second = await trial.outcome(AGAIN, again.passed) if again.passed else ChosenTests()
+        second = await self._outcome_without(trial, AGAIN, again.passed) if again.passed else ChosenTests()
         steady = first.failed.keys() & second.failed.keys()
         return {test: reason_of(first.failed[test], second.failed[test]) for test in steady}
 
@@ -188,10 +208,14 @@ class WitnessSearch:
         return raised, (noticing - named) | looking
 
     async def _broken(self) -> BrokenChange:
+        return broken_change(*await self._product())
+
+    async def _product(self) -> tuple[Mapping[str, bytes], Mapping[str, bytes]]:
+        """Return the changed files of the product that are still there: as they were, and as they are."""
         seen, outfit = self.runs.desk.seen, self.runs.desk.outfit
         product = [each.change for each in seen.made if each.kind is FileClass.PRODUCT]
         paths = tuple(change.path for change in product if change.how != "removed")
-        return broken_change(await outfit.contents(seen.start, paths), await outfit.contents(seen.landing, paths))
+        return await outfit.contents(seen.start, paths), await outfit.contents(seen.landing, paths)
 
 
 def reason_of(*failures: Finding) -> _Reason:
