@@ -63,11 +63,13 @@ def covered(spec: CheckSettings, ran: Ran, new: NewLines, left_out: NewLines = N
         floor=spec.floor,
         new_code_floor=spec.new_code_floor,
     )
+    missing = sorted(new.keys() - measured.keys())
+    unreported = f"changed, but not in the coverage report: {_some(missing)}" if missing else ""
     report = Report(
         tests=None,
         coverage=coverage,
         failures=_shortfalls(spec, coverage, files, fresh),
-        note="; ".join(filter(None, (_unreported(sorted(new.keys() - measured.keys())), _commented(left_out)))),
+        note="; ".join(filter(None, (unreported, _commented(left_out)))),
     )
     return replace(ran, report=report)
 
@@ -127,10 +129,6 @@ def _missed(file: FileCoverage) -> str:
     if len(text) > _MOST_LINES:
         text = text[:_MOST_LINES].rpartition(", ")[0] + ", …"
     return f"{visible(file.file)}:{text}"
-
-
-def _unreported(paths: list[str]) -> str:
-    return f"changed, but not in the coverage report: {_some(paths)}" if paths else ""
 
 
 def _commented(left_out: NewLines) -> str:

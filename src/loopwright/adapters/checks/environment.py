@@ -68,7 +68,8 @@ def for_checks(person: Mapping[str, str], ceiling: Path) -> dict[str, str]:
 
     No site of the user and no bytecode beside sources: what an agent may write there must not run.
     """
-    kept = {name: value for name, value in person.items() if _is_usual(name)}
+    usual = (name for name in person if name in USUAL or name.startswith(USUAL_FAMILIES))
+    kept = {name: person[name] for name in usual if not looks_secret(name)}
     # A relative or empty entry means the current folder, where a candidate could have put its own `pytest`.
     folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
     return kept | {
@@ -78,10 +79,6 @@ def for_checks(person: Mapping[str, str], ceiling: Path) -> dict[str, str]:
         "GIT_CEILING_DIRECTORIES": str(ceiling),
         "GIT_NO_REPLACE_OBJECTS": "1",
     }
-
-
-def _is_usual(name: str) -> bool:
-    return (name in USUAL or name.startswith(USUAL_FAMILIES)) and not looks_secret(name)
 
 
 def handed_to(check: CheckSettings, person: Mapping[str, str]) -> dict[str, str]:

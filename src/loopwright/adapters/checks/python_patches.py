@@ -137,10 +137,6 @@ class _Set:
         return f"{self.owner}.{self.name}"
 
     @property
-    def is_setting(self) -> bool:
-        return isinstance(self.value, ast.Constant)
-
-    @property
     def is_behaviour(self) -> bool:
         match self.value:
             case ast.Lambda() | ast.Call(func=ast.Name(id="property")):
@@ -235,7 +231,7 @@ def _is_foreign_judge(made: _Set) -> bool:
 
 
 def _is_patch(made: _Set) -> bool:
-    if made.is_setting or made.whole in _HOOKS or made.first in (*_MADE_TO_BE_SET, "builtins"):
+    if isinstance(made.value, ast.Constant) or made.whole in _HOOKS or made.first in (*_MADE_TO_BE_SET, "builtins"):
         return False
     if made.first not in sys.stdlib_module_names:
         return made.is_behaviour and made.first not in made.roots and not made.name.startswith("_")

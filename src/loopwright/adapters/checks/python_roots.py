@@ -112,15 +112,12 @@ def own_names(root: Path) -> tuple[str, ...]:
 def _import_name(path: Path) -> str:
     """Empty where it is no product: tests, set-up, a folder without any code."""
     if path.is_file():
-        return path.stem if path.suffix == ".py" and not _is_steering(path.stem) else ""
+        is_steering = path.stem in _NO_MODULES or path.stem.startswith("test_") or path.stem.endswith("_test")
+        return path.stem if path.suffix == ".py" and not is_steering else ""
     if (path / "__init__.py").is_file():
         return path.name
     inner = path.parent.name in ("src", "lib", "python") and any(path.glob("*/__init__.py"))  # a namespace
     return path.name if inner else ""
-
-
-def _is_steering(module: str) -> bool:
-    return module in _NO_MODULES or module.startswith("test_") or module.endswith("_test")
 
 
 def _members(folder: Path) -> Iterator[Path]:

@@ -35,14 +35,10 @@ def pytest_node(classname: str, name: str, exists: Exists) -> str:
     if not classname or not name or not all(part.isidentifier() for part in parts):
         return ""
     for length in range(len(parts), 0, -1):
-        file = "/".join(parts[:length]) + ".py"
-        if _is_test_file(parts[length - 1]) and exists(file):
+        file, stem = "/".join(parts[:length]) + ".py", parts[length - 1]
+        if (stem.startswith("test") or stem.endswith("_test")) and exists(file):
             return "::".join((file, *parts[length:], name))
     return ""
-
-
-def _is_test_file(stem: str) -> bool:
-    return stem.startswith("test") or stem.endswith("_test")
 
 
 def alone(argv: tuple[str, ...], test: str) -> tuple[str, ...]:

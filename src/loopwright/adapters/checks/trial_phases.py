@@ -85,18 +85,12 @@ def _users() -> Iterator[str]:
             yield held["self"].id()
         elif name == "pytest_runtest_protocol" and "item" in held:
             yield held["item"].nodeid
-        elif name == "collect_one_node" and "collector" in held:
-            yield str(getattr(held["collector"], "path", ""))
+        elif name == "collect_one_node" and hasattr(held.get("collector"), "path"):
+            yield str(held["collector"].path)
         elif name == "pytest_fixture_setup" and "request" in held:  # what it reads once is used by all who ask for it
-            yield from _sharing(held["fixturedef"], held["request"].session.items)
+            fixture, items = held["fixturedef"].argname, held["request"].session.items
+            yield from (each.nodeid for each in items if fixture in getattr(each, "fixturenames", ()))
         frame = frame.f_back
-
-
-def _sharing(fixture: object, items: list[object]) -> Iterator[str]:
-    for item in items:
-        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
-        if any(each is fixture for found in known.values() for each in found):
-            yield item.nodeid  # type: ignore[attr-defined]
 
 
 class StubbedFunctions:

@@ -131,7 +131,9 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
     passed = frozenset(test for test, how in ran.ids if how == "passed" and test in wanted) - found.keys()
     failed = {test: found[test] for test in wanted if test in found}
     for test in wanted - passed - failed.keys():
-        around = {place for place in places if _is_around(place, test)}
+        # unittest names a module that does not load without its packages where it was asked for a test in it.
+        near = [f".{each}" for each in surroundings(frozenset({test}))]
+        around = {place for place in places if any(each.endswith(f".{place}") for each in near)}
         if around:
             failed[test] = places[max(around, key=len)]
     return ChosenTests(passed=passed, failed=failed, output=ran.output if ran.exit_code else Blob(""))
@@ -139,8 +141,3 @@ def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> Chosen
 
 def failed_tests(spec: CheckSettings, ran: Ran) -> dict[str, Finding]:
     return {each.rule: each for each in failures(spec, ran) if each.category == "tests"}
-
-
-def _is_around(place: str, test: str) -> bool:
-    """unittest names a module that does not load without its packages where it was asked for a test in it."""
-    return any(f".{each}".endswith(f".{place}") for each in surroundings(frozenset({test})))

@@ -41,6 +41,7 @@ _NAMED = re.compile(
 )
 _PERHAPS = re.compile(r"_*(?:fixtures?|factories|mocks?|fakes?|stubs?|doubles|matchers?)")  # only tests import it?
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "hypothesis", "doctest", "nose", "nose2", "testtools", "mock"})
+_HOOK = re.compile(r"^(?:async )?def pytest_\w+\(", re.MULTILINE)
 _SET_FOR_DJANGO = re.compile(r"""\bTEST_RUNNER\b["']?\s*[\])]?\s*[=:,]\s*\(?\s*["']([\w.]+)\.\w+["']""")
 _PLUGGED = re.compile(r"(?:^|[\s\"'=\[,])-p[\s=\"',]*([A-Za-z_][\w.]*)", re.MULTILINE)
 _ASKS_PYTEST = re.compile(
@@ -200,7 +201,7 @@ def _is_perhaps(path: str) -> bool:
 
 
 def _is_judging(path: str, text: str) -> bool:
-    return path.endswith(COMMAND_OF_DJANGO) or _is_named(path) or _imports_runner(text) or _has_hooks(text)
+    return path.endswith(COMMAND_OF_DJANGO) or _is_named(path) or _imports_runner(text) or bool(_HOOK.search(text))
 
 
 def _imports_runner(text: str) -> bool:
@@ -208,22 +209,13 @@ def _imports_runner(text: str) -> bool:
     if not any(runner in text for runner in (*_RUNNERS, "django")):
         return False
     top = (each for node in parsed_or_nothing(text).body for each in (node, *_guarded(node)))
-    return any(
-        takes_runner_of_django(node) or any(_is_runner(name) for name, _ in names_taken_in(node)) for node in top
-    )
-
-
-def _is_runner(name: str) -> bool:
-    return name.split(".", maxsplit=1)[0] in _RUNNERS
+    names = ((node, {name.split(".", maxsplit=1)[0] for name, _ in names_taken_in(node)}) for node in top)
+    return any(takes_runner_of_django(node) or not _RUNNERS.isdisjoint(taken) for node, taken in names)
 
 
 def _guarded(node: ast.stmt) -> Iterator[ast.stmt]:
     if isinstance(node, ast.Try):
         yield from node.body
-
-
-def _has_hooks(text: str) -> bool:
-    return re.search(r"^(?:async )?def pytest_\w+\(", text, re.MULTILINE) is not None
 
 
 def _plugins_of(text: str) -> Iterator[str]:

@@ -228,7 +228,8 @@ def _tox(argv: _Command, texts: Texts) -> Iterator[_Command]:
     for text in (texts.get("tox.ini", ""), str(tables.get("legacy_tox_ini", "")), texts.get("setup.cfg", "")):
         yield from _tox_ini(text, wanted)
     for table in (_toml(texts.get("tox.toml", "")), tables):
-        known = dict(_tables_in(table, "env"))
+        inner = table.get("env")
+        known = dict(inner) if isinstance(inner, dict) else {}
         for name in wanted or (*known, ""):
             yield from (tuple(map(str, command)) for command in _lists(known.get(name, table.get("env_run_base"))))
 
@@ -257,11 +258,6 @@ def _tox_ini(text: str, wanted: frozenset[str]) -> Iterator[_Command]:
         said = re.sub(r"\{[^{}\s]*python\}", "python", parser.get(section, "commands", fallback=usual))
         said = re.sub(r"\{[^{}]*\}", "", said)
         yield from commands_of(re.sub(r"^(?:[\w,!.-]+:\s+)?-?\s*", "", said, flags=re.MULTILINE))
-
-
-def _tables_in(table: Mapping[str, object], name: str) -> Iterator[tuple[str, object]]:
-    inner = table.get(name)
-    yield from inner.items() if isinstance(inner, dict) else ()
 
 
 def _lists(value: object) -> Iterator[list[object]]:
