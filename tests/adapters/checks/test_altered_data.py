@@ -114,3 +114,15 @@ def test_data_that_is_removed_from_a_folder_that_tests_list_is_held_back(tmp_pat
 def test_data_that_no_test_opens_lands(tmp_path: Path) -> None:
     base = {"calc.py": CALC, "tests/data/notes.json": "[]", FILE: HEAD + looping("[(1, 2, 3)]")}
     assert held(reported(tmp_path, {"tests/data/notes.json": "{}"}, base=base, spec=PYTEST)) == []
+
+
+@pytest.mark.trust
+def test_data_that_changes_with_the_behaviour_contradicts_the_base(tmp_path: Path) -> None:
+    base = {"calc.py": CALC, DATA: json.dumps(CASES), FILE: HEAD + looping(READ)}
+    more = json.dumps([[a, b, c + 1] for a, b, c in CASES])
+    report = reported(tmp_path, {"calc.py": CALC.replace("a + b", "a + b + 1"), DATA: more}, base=base, spec=PYTEST)
+    assert report.claim is not None
+    assert ([change.path for change in report.claim.changes], report.claim.failing) == (
+        [DATA],
+        (f"{FILE}::test_cases",),
+    )
