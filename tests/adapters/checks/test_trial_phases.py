@@ -317,3 +317,12 @@ def test_a_phase_that_ends_without_a_report_leaves_the_others_theirs(folder: Pat
     (folder / "tests" / "test_calc.py").write_text(text, "utf-8")
     run_pytest(folder, stubbing(folder, "none", "add"), PLAIN)
     assert [file.name for file in notes_of(folder).glob("phase-*")] == ["phase-1"]
+
+
+@pytest.mark.slow
+@both
+def test_a_test_that_never_ends_with_a_stub_fails(folder: Path, run: Run) -> None:
+    with (folder / "tests" / "test_calc.py").open("a", encoding="utf-8") as file:
+        file.write("\n    def test_waits(self):\n        while calc.add(1, 1) is None:\n            pass\n")
+    run(folder, stubbing(folder, "none", "add"), PLAIN)
+    assert [each["test_waits"] for each in outcomes(folder)] == ["failed", "passed"]

@@ -3,6 +3,7 @@
 A plug-in of pytest (`-p loopwright_phases`, a copy of this file under that name) and a part of our unittest runner.
 Standard library only, for Python 3.8 and newer. Each phase is a fork of the process that collected the tests, so that
 none of them sees what another one left in memory. A phase that leaves no report has shown nothing.
+PYTEST_DONT_REWRITE: nothing is asserted here.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import contextlib
 import gc
 import json
 import os
+import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -31,6 +34,11 @@ _SWITCHED_OFF: dict[str, object] = {  # options of plug-ins that would stop, spr
     "reruns": 0,
     "cov_source": [],
 }
+_LEAST_PATIENCE, _MOST_PATIENCE, _SLOWER = 5.0, 60.0, 5  # seconds for a test with stubs, and times a phase without
+
+
+class HangingTest(BaseException):
+    """A test that waits for what a stub never gives."""
 
 
 class Recorder:
@@ -98,10 +106,9 @@ class StubbedFunctions:
 
     def __init__(self, stubs: dict[str, dict[str, object]]) -> None:
         self.codes: dict[tuple[str, int, str], CodeType] = {}
-        self.files: dict[str, str] = {}  # by the names that codes have for them; empty: nothing of it is stubbed
+        self.files = {_real_path(path) for path in stubs}
         for path, held in stubs.items():
-            file = os.path.realpath(path)
-            self.files[file] = file
+            file = _real_path(path)
             try:
                 there = _codes_in(file)
                 made = _codes_by_name(compile(str(held["text"]).encode("latin-1"), file, "exec", dont_inherit=True))
@@ -112,14 +119,12 @@ class StubbedFunctions:
                     for old, new in zip(there.get(name, ()), made.get(name, ())):
                         self.codes[file, old.co_firstlineno, old.co_name] = new
 
-    def install(self) -> None:
-        """Replace the code of every function there is, and of those that are still to be imported."""
-        gc.unfreeze()
-        for each in gc.get_objects():
-            if type(each) is FunctionType:
-                code = self.replaced(each.__code__)
-                if code is not each.__code__:
-                    each.__code__ = code
+    def install(self, functions: list[FunctionType]) -> None:
+        """Replace the code of these functions, and of those that are still to be imported."""
+        for each in functions:
+            code = self.replaced(each.__code__)
+            if code is not each.__code__:
+                each.__code__ = code
         load = SourceFileLoader.get_code
 
         def get_code(loader: SourceFileLoader, fullname: str) -> CodeType | None:
@@ -129,11 +134,8 @@ class StubbedFunctions:
         SourceFileLoader.get_code = get_code  # type: ignore[method-assign,assignment]
 
     def replaced(self, code: CodeType) -> CodeType:
-        if code.co_filename not in self.files:
-            file = os.path.realpath(code.co_filename)
-            self.files[code.co_filename] = file if file in self.files else ""
-        file = self.files[code.co_filename]
-        if not file:
+        file = _real_path(code.co_filename)
+        if file not in self.files:
             return code
         stub = self.codes.get((file, code.co_firstlineno, code.co_name))
         if stub is not None:
@@ -141,6 +143,11 @@ class StubbedFunctions:
         consts = tuple(self.replaced(each) if isinstance(each, CodeType) else each for each in code.co_consts)
         changed = any(one is not other for one, other in zip(consts, code.co_consts))
         return code.replace(co_consts=consts) if changed else code
+
+
+@lru_cache(maxsize=None)
+def _real_path(name: str) -> str:
+    return os.path.realpath(name)
 
 
 @lru_cache(maxsize=1024)
@@ -172,44 +179,60 @@ class Phases:
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self.number: int | None = None  # of the phase that this process is; None: it only collects
+        self.patience = 0.0  # seconds for a test; 0: as long as it takes
         with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
             self.plan = json.load(file)
         self.recorder = Recorder(path for phase in self.plan for path in phase["reads"])
 
     def enter(self) -> str:
         """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
-        for path in {path for phase in self.plan for path in phase["stubs"]}:
+        files = {_real_path(path) for phase in self.plan for path in phase["stubs"]}
+        for file in files:
             with contextlib.suppress(OSError, ValueError, SyntaxError):
-                _codes_in(os.path.realpath(path))  # once for all phases
-        for number, phase in enumerate(self.plan):
+                _codes_in(file)  # once for all phases
+        gc.unfreeze()
+        found = (each for each in gc.get_objects() if files and type(each) is FunctionType)
+        functions = [each for each in found if _real_path(each.__code__.co_filename) in files]
+        longest = 0.0
+        for number, phase in sorted(enumerate(self.plan), key=lambda each: bool(each[1]["stubs"])):
             sys.stdout.flush()
             sys.stderr.flush()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of threads that a plug-in may have started
-                child = os.fork()
+                began, child = time.monotonic(), os.fork()
             if child:
                 os.waitpid(child, 0)
+                longest = longest if phase["stubs"] else max(longest, time.monotonic() - began)
                 continue
             self.number = number
             if phase["stubs"]:
-                StubbedFunctions(phase["stubs"]).install()
+                StubbedFunctions(phase["stubs"]).install(functions)
+                self.patience = max(_LEAST_PATIENCE, _SLOWER * longest) if longest else _MOST_PATIENCE
+                signal.signal(signal.SIGALRM, _give_up)
             return os.path.join(self.folder, f"phase-{number}")
         return ""
 
-    def record(self, *, is_testing: bool) -> None:
+    def watch(self, *, is_testing: bool) -> None:
+        """Record the calls of a test, and end it where it hangs."""
         if self.number is not None and self.plan[self.number]["records"]:
             (self.recorder.start if is_testing else self.recorder.stop)()
+        if self.patience:
+            signal.setitimer(signal.ITIMER_REAL, self.patience if is_testing else 0.0, self.patience)
 
     def leave(self) -> None:
         """End a phase, and nothing of what the first process is to clean up."""
         if self.number is None:
             return
-        self.record(is_testing=False)
-        if self.plan[self.number]["records"] or self.plan[self.number]["reads"]:
-            self.recorder.write(os.path.join(self.folder, f"notes-{self.number}.json"))
+    def watch(self, *, is_testing: bool) -> None:
+        """Record the calls of a test, and end it where it hangs."""
+        if self.number is not None and self.plan[self.number]["records"]:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
+
+
+def _give_up(*_: object) -> None:
+    raise HangingTest("it does not end while functions are stubbed")
 
 
 _PHASES = Phases(os.environ[VARIABLE]) if __name__ == MODULE and os.environ.get(VARIABLE) else None
@@ -247,12 +270,12 @@ def pytest_runtestloop(session):  # type: ignore[no-untyped-def] # noqa: ANN001,
 
 def pytest_runtest_logstart() -> None:
     if _PHASES is not None:
-        _PHASES.record(is_testing=True)
+        _PHASES.watch(is_testing=True)
 
 
 def pytest_runtest_logfinish() -> None:
     if _PHASES is not None:
-        _PHASES.record(is_testing=False)
+        _PHASES.watch(is_testing=False)
 
 
 def pytest_unconfigure() -> None:

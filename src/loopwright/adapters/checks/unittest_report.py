@@ -206,7 +206,7 @@ def main(words: list[str]) -> int:
         CountingRunner.report = phases.enter()
         if not CountingRunner.report:
             return 0
-        phases.record(is_testing=True)
+        phases.watch(is_testing=True)
     result = CountingRunner(failfast=given.failfast).run(suite)
     if phases is not None:
         phases.leave()
