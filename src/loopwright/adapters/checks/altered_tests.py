@@ -26,7 +26,7 @@ from loopwright.adapters.checks.sources_of_tests import (
     imported_names,
     name_in_file,
 )
-from loopwright.adapters.checks.trial_runs import TrialRuns
+from loopwright.adapters.checks.trial_runs import PLAIN, TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.evidence import AlteredTest
 from loopwright.kernel.model import Tree
@@ -251,7 +251,8 @@ class AlteredTests:
     ) -> frozenset[str]:
         """One wrong value that a test notices as it is now is enough to say that it looks.
 
-        `tests` are those of the base, each with what stands for it now.
+        `tests` are those of the base, each with what stands for it now. One that fails by itself, without a stub,
+        notices nothing.
         """
         seen = self.desk.seen
         changed = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
@@ -264,16 +265,17 @@ class AlteredTests:
             return frozenset()
         others, beside = await self.beside(spec, frozenset(tests))
         since = frozenset[str]().union(*tests.values())
-        now = await self.runs.start(spec, seen.landing, since | others, (*phases, *beside))
+        now = await self.runs.start(spec, seen.landing, since | others, (PLAIN, *phases, *beside))
+        steady = (await now.outcome(PLAIN, since)).passed
         left, blind = frozenset(tests), frozenset[str]()
         for phase in phases:
-            failed = (await now.outcome(phase, since)).failed.keys()
+            failed = (await now.outcome(phase, since)).failed.keys() & steady
             left = frozenset(test for test in left if not tests[test] & failed)
             if not left:
                 break
-            then = await self.runs.start(spec, as_before, left, phases)
-            noticed = (await then.outcome(phase, left)).failed.keys()
-            blind, left = blind | (left & noticed), left - noticed
+            then = await self.runs.start(spec, as_before, left, (PLAIN, *phases))
+            noticed = (await then.outcome(phase, left)).failed.keys() & (await then.outcome(PLAIN, left)).passed
+            blind, left = blind | noticed, left - noticed
         return blind
 
 

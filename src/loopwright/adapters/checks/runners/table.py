@@ -73,7 +73,7 @@ PYTEST = Runner(
     words=(f"--junitxml={REPORT}",),
     early=("-x", "--tb=native"),  # the other styles parse every file of a traceback
     chosen="-k",
-    phased=("-p", "loopwright_phases"),
+    phased=("-p", "loopwright_phases", "--assert=plain"),  # rewriting takes longer than most tests, and none is read
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
