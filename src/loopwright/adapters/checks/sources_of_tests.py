@@ -7,6 +7,7 @@ import builtins
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from loopwright.adapters.checks.canary.hollow import behind_docstring, parse
 from loopwright.adapters.checks.ids import file_of
@@ -100,13 +101,18 @@ def name_in_file(test: str) -> str:
 
 def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
     inherited = {name.rpartition(".")[2] for name in tests if "." in name}
-    tree = parse(text)
+    tree = _parse(text)
     if tree is None:
         return None
     try:
         return _test_file(tree, lambda name: name in tests or ("." in name and name.rpartition(".")[2] in inherited))
     except RecursionError:
         return None
+
+
+@lru_cache(maxsize=64)  # a file is compared by its tests, and once more for tests that come from another one
+def _parse(text: str) -> ast.Module | None:
+    return parse(text)
 
 
 def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
@@ -126,8 +132,12 @@ def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
                 rest += [(ast.unparse(each), ast.dump(node.value)) for each in targets]
             case _:
                 rest.append((getattr(node, "name", ""), _dump(node)))
-    words = frozenset(word for node in ast.walk(tree) for word in _used(node))
-    return _TestFile(functions=functions, rest=tuple(rest), shells=shells, imports=imports, words=words)
+    return _TestFile(functions=functions, rest=tuple(rest), shells=shells, imports=imports, words=_words(tree))
+
+
+@lru_cache(maxsize=64)
+def _words(tree: ast.Module) -> frozenset[str]:
+    return frozenset(word for node in ast.walk(tree) for word in _used(node))
 
 
 def _used(node: ast.AST) -> Iterator[str]:
@@ -167,6 +177,7 @@ def _shell(node: ast.ClassDef, name: str, functions: dict[str, str], is_test: Ca
     return "\n".join((*head, *left))
 
 
+@lru_cache(maxsize=8192)
 def _dump(node: ast.stmt) -> str:
     if not isinstance(node, _Function):
         return ast.dump(node)
