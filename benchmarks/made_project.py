@@ -24,11 +24,22 @@ _FILES = {
     "loop.toml": _CONFIG,
 }
 
+_LONG_TEST = """import time
+import unittest
 
-def make_project(folder: Path, *, modules: int = 0, installed: int = 0) -> Path:
-    """Make a repository with so many further modules, and so many files in `node_modules`."""
+
+class TestLong(unittest.TestCase):
+    def test_work(self):
+        while time.process_time() < {seconds}:
+            pass
+"""
+
+
+def make_project(folder: Path, *, modules: int = 0, installed: int = 0, seconds: float = 0.0) -> Path:
+    """Make a repository with so many further modules and files in `node_modules`, whose tests take so long."""
     root = folder / "project"
     more = {f"calc/part_{number // 100}/module_{number}.py": f"VALUE = {number}\n" for number in range(modules)}
+    more["tests/test_long.py"] = _LONG_TEST.format(seconds=seconds)
     for path, text in (_FILES | more).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
