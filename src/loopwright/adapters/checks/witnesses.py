@@ -136,8 +136,8 @@ class WitnessSearch:
         """
         broken = await self._broken()
         noticing = frozenset[str]()
-        for phase in broken.wrong_values() or (Phase(texts=broken.files),):
-            tree = await self.runs.with_texts(self.runs.desk.seen.landing, phase.texts)
+        for texts in filter(None, [phase.texts for phase in broken.wrong_values()] or [broken.files]):
+            tree = await self.runs.with_texts(self.runs.desk.seen.landing, texts)
             left = tuple(each for each in demands if each.name not in noticing)
             noticing |= await fail_on(self.runs.desk, left, tree)
         names = (each.name for each in demands if each.name in noticing)
