@@ -115,10 +115,9 @@ class CommandChecks:
     async def _changed_code(
         self, classifier: Classifier, seen: Candidate, base: Commit, run: ChecksRun
     ) -> tuple[bool, tuple[str, ...]]:
-        """Return whether no product differs in what would land, and the changed files that are no texts.
+        """Return whether the product that would land is equal after parsing, and the changed files that are not.
 
-        Product that is equal after parsing does not differ. Compared with the loop's own base: what earlier parts of
-        the same work changed is not this one's.
+        Against the loop's own base: what earlier parts of the same work changed is not this one's.
         """
         is_own = await self.outfit.source.tree(base) != seen.base
         classed = await classifier.classify(base, run.commit) if is_own else seen.classed

@@ -27,12 +27,7 @@ from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.trial_runs import Trial, TrialRuns
-from loopwright.adapters.checks.witnesses import (
-    Shown,
-    WitnessCandidates,
-    WitnessSearch,
-    candidates_of,
-)
+from loopwright.adapters.checks.witnesses import Shown, WitnessCandidates, WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
@@ -102,15 +97,11 @@ class Verification:
         failed, told = await self._by_what_landed(ran) if ran.is_green else ((), ())
         ran = replace(ran, landing=failed or ran.landing)
         if ran.is_green and (still_red := await find_still_red(self.desk, self.specs)) is not None:
-            claim, finding = still_red
-            return self._red_test_changed(ran, claim, (*findings, *told, finding))
+            claim, finding = still_red  # it is green only because a test was changed that was red before
+            return replace(self._report_of(ran, (*findings, *told, finding)), claim=claim)
         altered = await self._alterations(ran) if ran.is_green else Alterations()
         judge = self if not altered.weakened else await self._without_weakened(altered)
         return await judge.judged(ran, altered, (*findings, *told))
-
-    def _red_test_changed(self, ran: Runs, claim: Claim, findings: tuple[Finding, ...]) -> ChecksReported:
-        """Everything passes, but only because a test that was red when the work was requested was changed."""
-        return replace(self._report_of(ran, findings), claim=claim)
 
     def _report_of(self, ran: Runs, findings: tuple[Finding, ...]) -> ChecksReported:
         seen = self.desk.seen
@@ -142,19 +133,14 @@ class Verification:
             findings = (*findings, engine_finding("weak", WEAK))
         if ran.is_green and self.desk.run.tries_new_tests:
             candidates = await self._candidates(ran, altered.altered)
-            findings = (*findings, *await WitnessSearch(runs=self._runs).find_idle(candidates))
+            findings = (*findings, *await self._search.find_idle(candidates))
         whole = await self._with_held(altered) if ran.is_green else ()
         own = self._own_tests_fail(whole)
         is_good = ran.is_green and not own and _is_green(also)
         shown = await self._shown(ran, altered, also) if is_good else Shown()
         canary = await self._canary(ran, shown) if is_good else None
         evidence = await self._evidence(ran, altered, canary, shown) if is_good else None
-        if (
-            canary is not None
-            and canary.said == "noticed"
-            and evidence is not None
-            and evidence.level is Level.UNTESTED
-        ):
+        if canary and evidence and (canary.said, evidence.level) == ("noticed", Level.UNTESTED):
             canary = replace(canary, said="untested-change", sentence=_ASSERT_NOTHING)
         return replace(
             self._report_of(ran, (*findings, *own)),
@@ -210,9 +196,7 @@ class Verification:
 
         async def beside(spec: CheckSettings, altered: frozenset[str]) -> tuple[frozenset[str], tuple[Phase, ...]]:
             candidates = await self._candidates(ran, altered)
-            return await WitnessSearch(runs=self._runs).red_without(
-                spec, candidates.get(spec.name, WitnessCandidates())
-            )
+            return await self._search.red_without(spec, candidates.get(spec.name, WitnessCandidates()))
 
         before = await self._outcomes(await self._where_it_began(ran))
         tests = AlteredTests(runs=self._runs, beside=beside)
@@ -223,6 +207,10 @@ class Verification:
     @property
     def _runs(self) -> TrialRuns:
         return TrialRuns(desk=self.desk, specs=self.specs, trials=self.trials)
+
+    @property
+    def _search(self) -> WitnessSearch:
+        return WitnessSearch(runs=self._runs)
 
     def _let_in(self) -> frozenset[str]:
         """Return the paths of changes that a person approved, or allowed beforehand."""
@@ -289,10 +277,10 @@ class Verification:
 
     def _contradicting(self, failing: tuple[str, ...]) -> tuple[Classed, ...]:
         """Return the changed files of tests that hold what fails; all of them where something else fails."""
-        let_in = self._let_in()
-        altered = {each.change.path: each for each in self.desk.seen.classed if _is_open_test(each, let_in)}
-        tests: Outcomes = tuple((test, "failed") for test in failing)
-        files = [self.desk.where(spec.run).of(tests) for spec in self.specs]
+        tests = (each for each in self.desk.seen.classed if each.kind is FileClass.TEST and each.change.how != "added")
+        altered = {each.change.path: each for each in tests if each.change.path not in self._let_in()}
+        outcomes: Outcomes = tuple((test, "failed") for test in failing)
+        files = [self.desk.where(spec.run).of(outcomes) for spec in self.specs]
         held = [{path for files_of in files for path in files_of(test)} for test in failing]
         if not failing or any(not places & altered.keys() for places in held):
             return tuple(altered.values())
@@ -328,9 +316,7 @@ class Verification:
         held = self.desk.seen.held
         paths = join_names([each.change.path for each in held], _NAMED)
         failing = join_names(_failing(whole) or [each.name for each in whole if not each.passed], _NAMED)
-        told = (
-            f"Your own tests fail with your change: {failing}, with {paths} as you left it; fix the code or the tests"
-        )
+        told = f"Your own tests fail: {failing}, with {paths} as you left it; fix the code or the tests"
         return (engine_finding("own-tests-fail", told, file=held[0].change.path),)
 
     async def _canary(self, ran: Runs, shown: Shown) -> Canary | None:
@@ -374,13 +360,12 @@ class Verification:
             return Shown()
         red_before = frozenset(each.name for each in also if each.red_before)
         demands = tuple(each for each in self.desk.run.also if each.name in red_before)
-        search = WitnessSearch(runs=self._runs)
 
         async def find() -> Shown:
-            found = await search.find(await self._candidates(ran, altered.altered))
-            shown = await search.find_commands(demands) if demands else ()
+            found = await self._search.find(await self._candidates(ran, altered.altered))
+            shown = await self._search.find_commands(demands) if demands else ()
             if not found.witnesses and not shown:
-                shown = await search.find_by_exit_code(ran.judging)
+                shown = await self._search.find_by_exit_code(ran.judging)
             return replace(found, witnesses=(*found.witnesses, *shown))
 
         commands = tuple(CheckSettings(name=each.name, run=each.argv) for each in demands)
@@ -389,7 +374,7 @@ class Verification:
     async def _assert_nothing(self, ran: Runs, altered: Alterations) -> bool:
         async def find() -> Shown:
             candidates = await self._candidates(ran, altered.altered)
-            return Shown(asserts_nothing=await WitnessSearch(runs=self._runs).assert_nothing(candidates))
+            return Shown(asserts_nothing=await self._search.assert_nothing(candidates))
 
         return (await self._found_once(Shown, "assertions", find)).asserts_nothing
 
@@ -437,10 +422,6 @@ class Runs:
         return _is_green(self.all)
 
 
-def _is_open_test(each: Classed, let_in: frozenset[str]) -> bool:
-    return each.kind is FileClass.TEST and each.change.how != "added" and each.change.path not in let_in
-
-
 def _is_green(results: tuple[CheckResult, ...]) -> bool:
     return all(result.passed for result in results)
 
@@ -480,7 +461,4 @@ def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
     failures = [each for result in results for each in result.failures]
     if not failures or any(not each.rule.startswith((*_IDS_GONE, FEWER)) for each in failures):
         return None
-    return Claim(
-        dropped=_gone(results),
-        by_number=any(each.rule.startswith(FEWER) for each in failures),
-    )
+    return Claim(dropped=_gone(results), by_number=any(each.rule.startswith(FEWER) for each in failures))

@@ -1,6 +1,4 @@
-"""Python functions by name: which of them a change touched, and a text in which they are stubs. Pure, through `ast`.
-
-Where a change touched no function, names that its module-level code binds can stand for something wrong.
+"""Functions and names of Python that a change touched, and texts in which they are stubs. Pure, through `ast`.
 
 A stub that raises raises `BaseException`: no `except Exception` of product or tests hides it, and pytest (with xdist,
 asyncio, hypothesis) and unittest count it as a failure of the test and go on. Raised while a `conftest` is imported or
@@ -16,7 +14,6 @@ import re
 import symtable
 import tokenize
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,8 +44,8 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 
     Where only a function inside a function differs, it is the inner one.
     """
-    old = _shapes(before)
-    names = tuple(dict.fromkeys(each.name for each in _functions(after) if each.shape not in old.get(each.name, ())))
+    old = {(each.name, each.shape) for each in _functions(before)}
+    names = tuple(dict.fromkeys(each.name for each in _functions(after) if (each.name, each.shape) not in old))
     return tuple(name for name in names if not name.startswith(tuple(f"{outer}." for outer in names)))
 
 
@@ -85,7 +82,7 @@ def _bound(statement: ast.stmt) -> frozenset[str]:
 def digest(texts: Mapping[str, bytes], name: str) -> str:
     """Return a digest of a function as `src/a.py: name`, docstrings and layout apart, or of a whole file."""
     path, _, function = name.partition(": ")
-    shapes = "\0".join(sorted(_shapes(texts.get(path, b"")).get(function, ())))
+    shapes = "\0".join(sorted({each.shape for each in _functions(texts.get(path, b"")) if each.name == function}))
     return hashlib.sha256(shapes.encode(errors="replace") or texts.get(path, b"")).hexdigest()[:24]
 
 
@@ -150,13 +147,6 @@ def parse(text: str | bytes) -> ast.Module | None:
             return ast.parse(text)
     except _UNUSUAL:
         return None
-
-
-def _shapes(text: bytes) -> dict[str, set[str]]:
-    found = defaultdict(set)
-    for each in _functions(text):
-        found[each.name].add(each.shape)
-    return found
 
 
 @lru_cache(maxsize=16)  # a plan asks for the texts of its files, before and after, again and again
