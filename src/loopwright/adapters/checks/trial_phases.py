@@ -145,7 +145,7 @@ class StubbedFunctions:
         return code.replace(co_consts=consts) if changed else code
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=65536)
 def _real_path(name: str) -> str:
     return os.path.realpath(name)
 
@@ -223,9 +223,9 @@ class Phases:
         """End a phase, and nothing of what the first process is to clean up."""
         if self.number is None:
             return
-    def watch(self, *, is_testing: bool) -> None:
-        """Record the calls of a test, and end it where it hangs."""
-        if self.number is not None and self.plan[self.number]["records"]:
+        self.watch(is_testing=False)
+        if self.plan[self.number]["records"] or self.plan[self.number]["reads"]:
+            self.recorder.write(os.path.join(self.folder, f"notes-{self.number}.json"))
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
