@@ -59,6 +59,15 @@ def test_the_evidence_and_whose_word_it_rests_on_are_lines_of_the_status() -> No
     ]
 
 
+def test_the_evidence_of_a_loop_that_has_ended_is_that_of_its_result() -> None:
+    state = STORIES["verified"]
+    assert state.course.outcome is not None
+    ended = replace(state.course.outcome, evidence=Evidence(level=Level.GUARDED, decisions=("approved by kim",)))
+    data = shown(replace(state, course=replace(state.course, outcome=ended)), "complete")
+    assert data.evidence is not None
+    assert (data.evidence.level, data.evidence.decisions) == (Level.GUARDED, ("approved by kim",))
+
+
 def test_a_running_loop_as_the_format_has_it() -> None:
     assert plain(shown(played(*FAILED_REVIEW))) == {
         "id": "fb-1",

@@ -38,10 +38,8 @@ def evidence_of(view: View) -> Evidence | None:
     return course.shown if course else None
 
 
-def describe_shown(shown: ShownEvidence | None) -> tuple[str, ...]:
+def describe_shown(shown: ShownEvidence) -> tuple[str, ...]:
     """Say in a line how much is shown, and in another whose word it rests on."""
-    if shown is None:
-        return ()
     level = describe(Evidence(level=shown.level, witnesses=shown.witnesses, parts=shown.parts))
     return tuple(one_line(each, 1_000) for each in (level, *describe_decisions(shown.decisions)))
 
