@@ -298,6 +298,18 @@ def test_a_workflow_asks_a_maker_for_a_test_and_a_person_once_about_a_test_of_th
     assert (attempts, {each["id"]: each["status"] for each in gates}) == ([1, 1, 1], {need["id"]: "approved"})
 
 
+def test_a_task_about_code_that_changes_tests_alone_is_not_done(tmp_path: Path) -> None:
+    made = sample(
+        tmp_path,
+        planner("Add mul", "Let add take numerals"),
+        of_task(1, step(operation("mul", "*", 18))),
+        of_task(2, step(TESTS_ONLY, repeat=True)),
+        config=CONFIG.replace('default = "script"', 'default = "script"\nplanner = "script"'),
+    )
+    done = made.loop("start", REQUEST, "--shape", "tool", "--merge", "--unattended", "--json")
+    assert (done.data["tasks"], done.data["merged"]) == ({"done": 1, "total": 2}, False)
+
+
 # --- a system from nothing --------------------------------------------------------------------------------------------
 
 SYSTEM = (
