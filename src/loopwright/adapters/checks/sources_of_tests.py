@@ -110,9 +110,8 @@ def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
         return None
 
 
-@lru_cache(maxsize=64)  # a file is compared by its tests, and once more for tests that come from another one
-def _parse(text: str) -> ast.Module | None:
-    return parse(text)
+# A file is compared by its tests, and once more for tests that come from another one.
+_parse = lru_cache(maxsize=64)(parse)
 
 
 def _test_file(tree: ast.Module, is_test: Callable[[str], bool]) -> _TestFile:
