@@ -8,7 +8,7 @@ those of the base that open or import them. Other languages than Python are comp
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -24,6 +24,7 @@ from loopwright.adapters.checks.sources_of_tests import (
     compare_tests,
     function_of,
     imported_names,
+    last_name,
     name_in_file,
 )
 from loopwright.adapters.checks.trial_runs import PLAIN, TrialRuns
@@ -86,6 +87,18 @@ class _ChangedFile:
         then, since = (tuple((function_of(test), how) for test, how in each) for each in (self.before, self.now))
         return frozenset(lost(then, since).tests)
 
+    def renamed(self) -> dict[str, str]:
+        """Return the functions that are gone where a new one of the same name, with as many cases, is in another class.
+
+        Whether it still notices what the old one did is tried.
+        """
+        then, since = ({function_of(test) for test, _ in each} for each in (self.before, self.now))
+        gone, fresh = (_grouped((last_name(test), test) for test in each) for each in (then - since, since - then))
+        alone = (last for last in gone.keys() & fresh.keys() if len(gone[last]) == len(fresh[last]) == 1)
+        pairs = ((*gone[last], *fresh[last]) for last in alone)
+        ran = Counter(function_of(test) for test, how in (*self.before, *self.now) if how == "passed")
+        return {old: new for old, new in pairs if ran[old] <= ran[new]}
+
     def compare(self) -> FileAlteration:
         if self.old_text is None:
             return FileAlteration()  # of no language that could be compared
@@ -124,7 +137,9 @@ class AlteredTests:
             users = await self._users(spec, files, self._by_file(spec, before[spec.name]))
             there, tried = _by_name(test for test, _ in now.get(spec.name, ())), dict[str, frozenset[str]]()
             for file in files:
-                rows, differing, gone = _compare(file, fresh)
+                renamed = file.renamed()
+                there = {**there, **{_name(old): there[_name(new)] for old, new in renamed.items()}}
+                rows, differing, gone = _compare(file, fresh, frozenset(renamed))
                 for path in (file.path,) if file.path else users:
                     tests[path] += rows
                     weakened[path] |= gone
@@ -188,14 +203,22 @@ class AlteredTests:
         files_of = replace(where, paths=where.paths | self.desk.seen.changed).of(outcomes)
         return _grouped((file, test) for test, _ in outcomes for file in files_of(test) or ("",))
 
-    async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> frozenset[str]:
-        """Return the parsed test functions that the candidate has under new names."""
+    async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> Mapping[str, bool]:
+        """Return the parsed test functions that the candidate has under new names, with whether they ran."""
         made = self.desk.seen.made
         paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
         old, new = await self._texts(self.desk.seen.start, paths), await self._texts(self.desk.seen.landing, paths)
-        names = frozenset(name_in_file(test) for outcomes in now.values() for test, _ in outcomes)
-        found = (compare_tests(old.get(path, ""), text, names) for path, text in new.items())
-        return frozenset(body for each in found for body in each.fresh.values())
+        fresh: dict[str, bool] = {}
+        for spec in self.runs.specs:
+            outcomes = dict(now.get(spec.name, ()))
+            there = self._by_file(spec, tuple(outcomes.items()))
+            for path, text in new.items():
+                names = _grouped(
+                    (name_in_file(test), outcomes[test]) for at in ("", path) for test in there.get(at, ())
+                )
+                for name, body in compare_tests(old.get(path, ""), text, frozenset(names)).fresh.items():
+                    fresh[body] = fresh.get(body, False) or "passed" in names[name]
+        return fresh
 
     async def _users(self, spec: CheckSettings, files: tuple[_ChangedFile, ...], then: _Ids) -> _Ids:
         """Return the tests that use a changed file which holds none itself: that import it, or that open it.
@@ -294,15 +317,22 @@ async def called_functions(
     return {path: names_at(text, frozenset(lines[path])) for path, text in texts.items()}
 
 
-def _compare(file: _ChangedFile, fresh: frozenset[str]) -> tuple[list[AlteredTest], frozenset[str], frozenset[str]]:
+def _compare(
+    file: _ChangedFile, fresh: Mapping[str, bool], renamed: frozenset[str]
+) -> tuple[list[AlteredTest], frozenset[str], frozenset[str]]:
     """Compare by source and by id: what to tell, the altered ids, the functions that are gone.
 
     A test whose unchanged body stands under another id was moved.
     """
     found, missing = file.compare(), file.lost()
-    moved = frozenset(test for test in missing if found.bodies.get(name_in_file(test)) in fresh)
-    still, gone = {function_of(test) for test, _ in file.now}, missing - moved
-    own = (test for test, _ in file.before if function_of(test) in still - missing)
+    edited = frozenset(test for test in renamed if found.everything or name_in_file(test) in found.altered)
+    ran = {function_of(test) for test, how in file.before if how == "passed"}
+    runs_elsewhere = {test: fresh.get(found.bodies.get(name_in_file(test), "")) for test in missing}
+    moved = (renamed - edited) | {
+        test for test, runs in runs_elsewhere.items() if runs or (runs is False and test not in ran)
+    }
+    still, gone = {function_of(test) for test, _ in file.now}, missing - moved - edited
+    own = (test for test, _ in file.before if function_of(test) in (still - missing) | edited)
     altered = frozenset(test for test in own if found.everything or name_in_file(test) in found.altered)
     rows = [AlteredTest(id=test, how="moved") for test in sorted(moved)]
     rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]

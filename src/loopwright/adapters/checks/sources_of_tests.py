@@ -99,6 +99,11 @@ def name_in_file(test: str) -> str:
     return bare.removeprefix(f"{module}.") if module else bare
 
 
+def last_name(test: str) -> str:
+    """Return the name of an id's function, without the class that it is in."""
+    return name_in_file(test).rpartition(".")[2]
+
+
 def _read(text: str, tests: frozenset[str]) -> _TestFile | None:
     inherited = {name.rpartition(".")[2] for name in tests if "." in name}
     tree = _parse(text)
