@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.actions import Ask, RunAgent, RunChecks
+from loopwright.kernel.actions import Ask, AwaitGate, RunAgent, RunChecks
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import name_causes
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
@@ -54,6 +55,12 @@ def test_a_feedback_loop_names_what_fails(report: ChecksReported, named: tuple[s
     made = replace(f.saved("c1"), paths=("src/pay.py",))
     asked = f.wanted(f.play(feedback(), f.DONE, made, f.passes(), report), Ask).question
     assert [each for each in named if each not in asked] == []
+
+
+def test_a_gate_for_a_manifest_names_what_cannot_be_collected_without_it() -> None:
+    claim = Claim(changes=v.MANIFEST, at_once=True)
+    state = f.play(feedback(), f.DONE, f.saved("c1"), f.passes(), replace(f.red(NOT_COLLECTED), claim=claim))
+    assert "No module named 'attrs'" in f.wanted(state, AwaitGate).why
 
 
 def test_a_later_change_of_comments_is_named() -> None:

@@ -18,7 +18,7 @@ from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, n
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
 from loopwright.kernel.trust import Canary, Claim, evidence_with, is_named
-from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import counted, name_causes
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling
 
@@ -223,7 +223,7 @@ def _claim_gate(report: ChecksReported, claim: Claim, commit: Commit) -> GateRec
         because=claim.changes,
         commit=commit,
         tree=report.tree,
-        why=_why(claim) + _signs(report, claim.changes),
+        why=_why(claim, name_causes(faults_of(report))) + _signs(report, claim.changes),
         failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
     )
@@ -253,18 +253,17 @@ def _to_maker(claim: Claim) -> Finding:
     return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
 
 
-def _why(claim: Claim) -> str:
+def _why(claim: Claim, causes: str) -> str:
+    """`causes`: what checks say, for where no test is known to fail."""
     if claim.before and not (claim.failing or claim.new):
         red = f"what is red was so on the base before: {_some(claim.before)}"
         return f"{red}; whether it is mended by them shows when a person has approved, for nothing is installed before"
     if claim.by_number:
         return f"tests of the base would not run any more: {_some(claim.dropped)}"
     if claim.at_once:
-        red = (
-            f"without them {_red(claim)}"
-            if claim.failing or claim.new
-            else "the change cannot be verified without them"
-        )
+        red = f"without them {_red(claim)}"
+        if not (claim.failing or claim.new):
+            red = ": ".join(filter(None, ("the change cannot be verified without them", causes)))
         return f"{red}; nothing of them is taken before a person approves"
     if claim.untried:
         red = f"with {_paths(claim.changes)} as on the base {_red(claim)}"
