@@ -18,7 +18,7 @@ def test_functions_that_a_change_touched_become_stubs() -> None:
     broken = broken_change({"calc.py": ADD}, {"calc.py": MUL})
     assert (broken.names, broken.files) == ({"calc.py": ("mul",)}, {})
     assert broken.functions("none") == {"calc.py": MUL.replace(b"return a * b", b"return None\n    return a * b")}
-    assert broken.functions("object") == {"calc.py": MUL.replace(b"return a * b", b"return object()\n    return a * b")}
+    assert broken.functions("object") == {"calc.py": MUL.replace(b"return a * b", b"return object\n    return a * b")}
     assert b"raise BaseException" in broken.functions("raise")["calc.py"]
 
 
@@ -64,6 +64,7 @@ def test_names_of_module_level_code_stand_for_something_wrong(
         (b"N = 1\n", b"", []),
         (b"", b"N = (\n", []),
         (b"", b"N = " + b" + ".join([b"1"] * 900), []),
+        (b"def f():\n    return 1", b"def f():\n    return " + b" + ".join([b"1"] * 900), []),
     ],
 )
 def test_where_not_all_of_it_binds_names_the_file_becomes_unparsable(
@@ -78,6 +79,7 @@ def test_where_not_all_of_it_binds_names_the_file_becomes_unparsable(
     [
         ("calc.py", ADD, b"# sums\n" + ADD),
         ("calc.py", ADD, ADD.replace(b"    return", b'    """Add."""\n    return')),
+        ("calc.py", ADD, ADD.replace(b"(a, b)", b"(a: int, b: int) -> int")),
         ("lib/calc.js", b"a", b"a"),
         ("data.json", b"1", b"2"),
     ],

@@ -213,6 +213,37 @@ def test_new_tests_that_assert_nothing_leave_the_change_untested(tmp_path: Path)
     assert (report.canary.said, report.evidence.level) == ("untested-change", Level.UNTESTED)
 
 
+STACK = (
+    "\n\nclass Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n        pass\n"
+)
+TABLE = CALC + "\n\nTABLE = {}\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "calc", "lines"),
+    [
+        (CALC, NOTHING_MADE["passes"], ('self.assertTrue(hasattr(calc, "mul"))', "calc.mul(2, 3)")),
+        (CALC, MUL.replace("a * b", "a + b"), ("self.assertEqual(calc.mul(2, 3), calc.mul(2, 3))",)),
+        (CALC, CALC + STACK, ("stack = calc.Stack()", "stack.push(1)")),
+        (CALC, CALC + STACK + "\n    def __repr__(self):\n        return 'x'\n", ("repr(calc.Stack())",)),
+        (TABLE, TABLE + '\n\ndef mul(a, b):\n    pass\n\n\nTABLE["mul"] = mul\n', ('calc.TABLE["mul"](2, 3)',)),
+    ],
+    ids=["asks and calls", "compares it with itself", "makes an instance", "shows it", "looks it up"],
+)
+def test_new_tests_that_take_any_value_show_nothing_whatever_they_failed_by(
+    tmp_path: Path, base: str, calc: str, lines: tuple[str, ...]
+) -> None:
+    changed = {"calc.py": calc, FILE: HEAD + TEST_ADD + asserts(*lines)}
+    found = reported(tmp_path, {**BASE, "calc.py": base}, changed).evidence
+    assert found is not None
+    assert (found.level, found.witnesses) == (Level.UNTESTED, ())
+
+
+def test_a_change_of_annotations_alone_is_not_shown(tmp_path: Path) -> None:
+    typed = CALC.replace("(a, b)", "(a: int, b: int) -> int")
+    assert evidence_of(reported(tmp_path, BASE, {"calc.py": typed})) == Evidence(level=Level.NOT_SHOWN)
+
+
 def test_a_test_in_a_file_that_a_person_let_change_shows_the_change(tmp_path: Path) -> None:
     made = project(tmp_path, BASE, [UNITTEST])
     commit = made.candidate({"calc.py": MUL, FILE: HEAD + TEST_ADD + TEST_MUL})

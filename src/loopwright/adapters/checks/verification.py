@@ -345,11 +345,15 @@ class Verification:
         if self.desk.run.trust.tests_to_come:
             return None
         level = _LEVELS.get(canary.said, Level.UNTESTED) if canary else Level.NOT_SHOWN
-        if canary is not None and canary.where == "landing" and not shown.witnesses:
-            level = Level.UNTESTED if await self._assert_nothing(ran, altered) else level
+        witnesses = shown.witnesses
+        if canary is not None and canary.where == "landing" and not shown.looks:
+            if await self._assert_nothing(ran, altered):
+                level, witnesses = Level.UNTESTED, ()
+        elif level is Level.GUARDED and await self._search.changes_types_alone():
+            level = Level.NOT_SHOWN
         return Evidence(
-            level=Level.SHOWN if shown.witnesses else level,
-            witnesses=shown.witnesses,
+            level=Level.SHOWN if witnesses else level,
+            witnesses=witnesses,
             altered_tests=altered.landing,
             uncompared=tuple(path for path in altered.unread if path not in (*altered.weakened, *altered.let_in)),
             idle_tests=shown.idle,
@@ -366,7 +370,7 @@ class Verification:
             shown = await self._search.find_commands(demands) if demands else ()
             if not found.witnesses and not shown:
                 shown = await self._search.find_by_exit_code(ran.judging)
-            return replace(found, witnesses=(*found.witnesses, *shown))
+            return replace(found, witnesses=(*found.witnesses, *shown), looks=found.looks or bool(shown))
 
         commands = tuple(CheckSettings(name=each.name, run=each.argv) for each in demands)
         return await self._found_once(Shown, "witnesses", find, commands)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.altered_tests import called_functions
+from loopwright.adapters.checks.canary.hollow import same_values
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.demands import fail_on
 from loopwright.adapters.checks.runners.table import Phase
@@ -43,6 +44,7 @@ class Shown:
     witnesses: tuple[Witness, ...] = ()
     exercised: tuple[str, ...] = ()  # checks with a witness that fails when the touched functions raise
     idle: tuple[str, ...] = ()  # new tests that fail on the base and do not notice a broken change
+    looks: bool = False  # a witness notices when the change gives a wrong value
     asserts_nothing: bool = False  # every new test passes whatever the touched functions return
 
 
@@ -66,12 +68,14 @@ class WitnessSearch:
         witnesses: list[Witness] = []
         exercised: list[str] = []
         idle: list[str] = []
+        looks = False
         for spec in self.runs.specs:
             found = candidates.get(spec.name, WitnessCandidates())
             reasons = await self._fail_without(spec, found)
             if not reasons:
                 continue
-            raised, noticing = await self._notice(spec, reasons)
+            raised, noticing, looking = await self._notice(spec, reasons)
+            looks = looks or bool(looking)
             exercised += [spec.name] if raised & noticing else []
             witnesses += [
                 Witness(
@@ -80,7 +84,7 @@ class WitnessSearch:
                 for test in sorted(noticing)
             ]
             idle += sorted(reasons.keys() & found.written - noticing)
-        return Shown(witnesses=tuple(witnesses), exercised=tuple(exercised), idle=tuple(idle))
+        return Shown(witnesses=tuple(witnesses), exercised=tuple(exercised), idle=tuple(idle), looks=looks)
 
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
         """Return whether every new test passes whatever the touched functions return."""
@@ -196,8 +200,11 @@ class WitnessSearch:
 
     async def _notice(
         self, spec: CheckSettings, reasons: Mapping[str, _Reason]
-    ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the tests that fail when the touched functions raise, and those that notice a broken change."""
+    ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Return the tests that fail when the touched functions raise, and those that notice a broken change.
+
+        And some of these that notice a wrong value: all whose name was missing, of the others as many as are known.
+        """
         broken, trial = await self._broken(), await self._start_landing(spec, reasons)
         raised = await trial.failing_tests(broken.phase("raise"), reasons)
         noticing = raised | await trial.failing_tests(Phase(texts=broken.files), reasons.keys() - raised)
@@ -205,7 +212,18 @@ class WitnessSearch:
         looking = frozenset[str]()
         for phase in broken.wrong_values():
             looking |= await trial.failing_tests(phase, named - looking)
-        return raised, (noticing - named) | looking
+        others = noticing - named
+        for phase in broken.wrong_values() if broken.names and others and not looking else ():
+            looking |= (await trial.outcome(phase, others)).failed.keys()
+        return raised, others | looking, looking
+
+    async def changes_types_alone(self) -> bool:
+        """Return whether nothing of the product differs but annotations."""
+        made = [each.change for each in self.runs.desk.seen.made if each.kind is FileClass.PRODUCT]
+        old, new = await self._product()
+        return bool(made) and all(
+            each.path in old and each.path in new and same_values(old[each.path], new[each.path]) for each in made
+        )
 
     async def _broken(self) -> BrokenChange:
         return broken_change(*await self._product())

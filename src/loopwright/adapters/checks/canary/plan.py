@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.breaking import language, unparsable
-from loopwright.adapters.checks.canary.hollow import StubForm, hollowed, misled, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import (
+    StubForm,
+    hollowed,
+    misled,
+    names_in,
+    same_code,
+    same_values,
+    touched,
+)
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.kernel.trust import Classed, FileClass
 
@@ -52,7 +60,7 @@ def broken_change(before: Texts, after: Texts) -> BrokenChange:
             files, values = files | changed, values | changed
         elif names := touched(old, text):
             functions[path] = names
-        elif path not in before or not same_code(old, text):
+        elif path not in before or not (same_code(old, text) or same_values(old, text)):
             untrue, wrong = misled(old, text)
             files[path] = untrue or broken[path]
             values |= {path: wrong} if wrong else {}
