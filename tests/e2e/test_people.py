@@ -172,3 +172,16 @@ def test_a_test_that_the_tester_adds_runs_and_counts(tmp_path: Path, expected: s
     assert (checks.results[0].tests, checks.results[0].passed) == (1, True)
     assert (checks.landing[0].tests, checks.landing[0].passed) == (2, code == 0)
     assert said["needs"] == [] if code == 0 else said["needs"][0]["kind"] == "escalation"
+
+
+def test_a_developer_may_not_change_the_test_of_the_tester(tmp_path: Path) -> None:
+    scene = adding(tmp_path)
+    more = TEST_ADD.replace("add(2, 3), 5", "add(0, 0), 1").replace("Adding", "More")
+    bends = f"if attempt > 1:\n    Path('tests/test_more.py').write_text({more.replace('0), 1', '0), 0')!r})\n"
+    tester = f"if attempt == 1:\n    Path('tests/test_more.py').write_text({more!r})\nreport(summary='one more')\n"
+    scene.configure(
+        scene.agent("developer", bends + WRITES_ADD), scene.agent("reviewer", PASSES), scene.agent("tester", tester)
+    )
+    scene.repo.commit("A task")
+    said = scene.feedback(code=4)
+    assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]

@@ -90,6 +90,16 @@ def test_a_test_in_an_existing_file_shows_the_change_and_it_is_merged(tmp_path: 
     assert "shown by test_calc.Calc.test_mul" in made.loop("receipts").out
 
 
+@pytest.mark.parametrize("file", [FILE, "tests/test_mul.py"])
+def test_a_maker_mends_its_own_faulty_new_test(tmp_path: Path, file: str) -> None:
+    head = HEAD + TEST_ADD if file == FILE else HEAD
+    faulty = head + TEST_MUL.replace("2, 3), 6", "2, 3), 7")
+    made = sample(tmp_path, step({"calc.py": MUL, file: faulty}), step({file: head + TEST_MUL}))
+    done = made.loop("feedback", "Add mul", "--merge", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["merged"], done.data["iterations"]) == (0, "verified", True, 2)
+    assert [each["id"].rpartition(".")[2] for each in done.data["evidence"]["witnesses"]] == ["test_mul"]
+
+
 SWAPPED = CALC.replace("a + b", "b + a")
 REFACTORED = (step({"calc.py": SWAPPED}), step({}, repeat=True, no_test="it only swaps the summands"))
 

@@ -12,6 +12,7 @@ from loopwright.kernel.trust import Claim, RedTests, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
 from tests.loops import feedback as f
 from tests.loops import lifecycle as lc
+from tests.loops import quality as q
 from tests.loops import tickets as t
 from tests.loops import verified as v
 
@@ -41,16 +42,34 @@ def test_a_feedback_loop_keeps_each_red_test_in_its_first_red_version() -> None:
     checks = f.wanted(f.play(state, f.DONE, f.saved("c4"), f.passes()), RunChecks)
     assert checks.red == (
         RedTests(tests=("t::base",)),
-        RedTests(commit=Commit("c1"), tests=("t::one",)),
-        RedTests(commit=Commit("c3"), tests=("t::two",)),
+        RedTests(commit=Commit("c1"), tests=("t::one",), own=(Commit("base"), Commit("c1"))),
+        RedTests(commit=Commit("c3"), tests=("t::two",), own=(Commit("c2"), Commit("c3"))),
     )
+
+
+def test_what_the_developer_wrote_before_the_tester_and_never_saw_green_is_its_own() -> None:
+    state = FEEDBACK.start(replace(f.params(), tester=True, trust=Trust(in_force=True)))
+    state = f.play(state, f.GREEN, f.DONE, replace(f.saved("c1"), tree=Tree("c1")), f.fails(f.ISSUE))
+    state = f.play(state, f.DONE, replace(f.saved("c2"), tree=Tree("c2")), f.passes(), f.DONE, f.saved("c2-tests"))
+    state = f.play(state, brought(f.red(f.FAILURE)))
+    state = f.play(state, f.DONE, replace(f.saved("c3"), tree=Tree("c3")), f.passes(), f.DONE, f.saved("c3-tests"))
+    checks = f.wanted(state, RunChecks)
+    own = (Commit("base"), Commit("c2"))
+    assert checks.red == (RedTests(commit=Commit("c2-tests"), tests=("t::one",), own=own),)
+
+
+def test_a_review_hands_the_new_test_of_its_fix_on_as_its_own() -> None:
+    state = q.play(q.told(*q.blocked(), checked=True, trust=v.NOW), v.LANDS)
+    state = q.play(state, *q.fixed("c1"), *q.looked(q.passes(), "o2"), brought(v.RED))
+    checks = q.wanted(q.play(state, *q.fixed("c2"), *q.looked(q.passes(), "o3")), RunChecks)
+    assert checks.red == (RedTests(commit=Commit("c1"), tests=(v.WRONG.rule,), own=(q.BASE, Commit("c1"))),)
 
 
 def test_a_ticket_session_hands_the_red_test_of_the_last_ticket_on() -> None:
     state = t.play(t.session(trust=v.NOW), v.LANDS)
     state = t.play(state, t.MADE, t.saved("c1"), t.passes(), brought(v.RED), t.SAID)
     checks = t.wanted(t.play(state, t.MADE, t.saved("c2"), t.passes()), RunChecks)
-    assert [(each.commit, each.tests) for each in checks.red] == [("c1", (v.WRONG.rule,))]
+    assert checks.red == (RedTests(commit=Commit("c1"), tests=(v.WRONG.rule,), own=(Commit("base"), Commit("c1"))),)
 
 
 def test_a_targeted_fix_is_judged_by_the_test_that_was_red() -> None:
@@ -61,6 +80,19 @@ def test_a_targeted_fix_is_judged_by_the_test_that_was_red() -> None:
     assert recheck.commit != judged
     verify = played.until(RunChecks, has="lint")
     assert verify.red == ()
+
+
+def test_a_new_test_of_a_targeted_fix_is_the_fix_s_own() -> None:
+    other = brought(lc.red("test", rule="t::new", category="tests", file="tests/new.py"))
+    played = lc.at("TEST", lc.check("test", RED), lc.on(RunChecks, other, step="recheck"), capabilities=("take",))
+    first = played.until(RunChecks, step="recheck").commit
+    action, event = played.next()
+    played.take(event, action)
+    judged = played.asked(RunChecks, step="check")[-1].commit
+    assert played.until(RunChecks, step="recheck").red == (
+        RedTests(commit=judged, tests=("t::one",)),
+        RedTests(commit=first, tests=("t::new",), own=(judged, first)),
+    )
 
 
 def test_a_fix_that_changes_the_red_test_is_told_once_and_then_waits_for_a_person() -> None:

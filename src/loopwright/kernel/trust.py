@@ -68,6 +68,9 @@ class RedTests:
 
     tests: tuple[str, ...]  # ids
     commit: Commit = NO_COMMIT  # empty: the base of trust
+    own: tuple[
+        Commit, ...
+    ] = ()  # from where and up to where its maker worked: tests made there are the maker's to mend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

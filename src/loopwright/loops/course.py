@@ -185,6 +185,7 @@ class Course:
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     red: tuple[str, ...] = ()  # the checks that said so here, before anybody was paid
     red_tests: tuple[RedTests, ...] = ()  # tests of its own attempts that failed, the oldest first
+    made: tuple[Commit, ...] = ()  # where the new tests ran last, and what the maker has left since
     told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
     told_untested: bool = False  # the maker heard that no check looks at the change
     told_unshown: bool = False  # the maker heard that no test tells the change from the base
@@ -470,15 +471,22 @@ def _undecided(course: Course, gate: GateRecord, parts: tuple[GateRecord, ...]) 
 def note_red_tests(state: S, report: ChecksReported, commit: Commit) -> S:
     """Note the tests that the candidate brings and that fail at this commit; the version that failed first counts.
 
-    Tests of the base, and those that landed before, judge every candidate in their own version anyhow.
+    Tests of the base, and those that landed before, judge every candidate in their own version anyhow. What the maker
+    wrote since the new tests ran last has never been green, and nobody asked for it: the maker may mend it.
     """
     if any(each.rule == "needs-its-own-tests" for each in report.findings):
         return state
     known = {test for each in state.course.red_tests for test in each.tests}
     failures = (each for result in report.landing for each in result.failures)
     fresh = tuple(test for test in ids_of_tests(failures) if test not in known)
-    noted = (RedTests(commit=commit, tests=fresh),) if fresh else ()
-    return steered(state, red_tests=(*state.course.red_tests, *noted))
+    made = state.course.made
+    noted = (RedTests(commit=commit, tests=fresh, own=made if len(made) > 1 else ()),) if fresh else ()
+    return steered(state, red_tests=(*state.course.red_tests, *noted), made=(commit,) if report.landing else made)
+
+
+def note_made(state: S, base: Commit, commit: Commit) -> S:
+    """Note what the maker left. `base`: where it began, if no new test ran yet."""
+    return steered(state, made=(*(state.course.made[:1] or (base,)), commit))
 
 
 def sentence_of(event: AgentFailed) -> str:

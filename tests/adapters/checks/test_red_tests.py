@@ -73,6 +73,20 @@ def test_a_fix_that_makes_the_red_test_pass_may_change_it(tmp_path: Path, fix: d
     assert (faults_of(report), report.claim) == ((), None)
 
 
+@pytest.mark.parametrize("by", ["maker", "another", "both"])
+def test_a_maker_may_mend_its_own_new_test_and_nobody_elses(tmp_path: Path, by: str) -> None:
+    async def story() -> None:
+        here = project(tmp_path, BASE, [UNITTEST])
+        left = here.candidate({"a.py": RIGHT, **({} if by == "another" else {"tests/test_two.py": BENT})})
+        red = left if by == "maker" else here.candidate({"a.py": RIGHT, "tests/test_two.py": BENT + "\n"})
+        mended = here.candidate({"a.py": RIGHT, "tests/test_two.py": TEST})
+        report = await here.report(mended, red=(RedTests(commit=red, tests=(RED,), own=(here.base, left)),))
+        rules = [each.rule for each in faults_of(report)]
+        assert rules == ([] if by == "maker" else ["red-test-changed"])
+
+    asyncio.run(story())
+
+
 def test_an_approved_change_to_a_red_test_judges(tmp_path: Path) -> None:
     async def story() -> None:
         here, red = requested(tmp_path)

@@ -21,7 +21,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit
-from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, Trust
+from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, RedTests, Trust
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Compared, Examined
 
@@ -188,10 +188,20 @@ class CommandChecks:
         tree, changed = seen.landing, dict[str, Classed]()
         for red in reversed(run.red):
             commit = red.commit or run.trust.base
-            found = {each.change.path: each for each in await _changed_tests(classifier, commit, run)}
+            changes = await _changed_tests(classifier, commit, run)
+            own = await self._own_tests(red)
+            found = {each.change.path: each for each in changes if each.change.path not in own}
             tree = await self.outfit.checkouts.compose(tree, taken_from=commit, paths=frozenset(found))
             changed |= found
         return replace(seen, red=tree if changed else None, red_changes=changes_of(tuple(changed.values())))
+
+    async def _own_tests(self, red: RedTests) -> frozenset[str]:
+        """Return what the maker of these tests changed, and nobody after it: such a test is the maker's to mend."""
+        if not red.own:
+            return frozenset()
+        began, left = red.own
+        made, later = [await self.outfit.source.changes(*step) for step in ((began, left), (left, red.commit))]
+        return frozenset(each.path for each in made) - {each.path for each in later}
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""

@@ -43,6 +43,7 @@ from loopwright.loops.feedback.state import (
     FeedbackPhase,
     FeedbackState,
     Iteration,
+    base_of,
     counts,
     limits_reached,
     with_open_iteration,
@@ -179,6 +180,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     )
     state = c.called_for(c.steered(replace(state, commit=event.commit), put_back=event.put_back), gate)
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
+    state = state if tests else c.note_made(state, base_of(state), event.commit)
     if not tests and not event.files:
         return _nothing_done(state, event.commit, "No file was changed against the base")
     heard, last = len(state.course.answers), state.past[-1] if state.past else state.current

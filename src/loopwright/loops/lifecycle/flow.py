@@ -276,7 +276,7 @@ def _settled(state: LifecycleState) -> LifecycleState:
     """A state was left with everything passing: what failed before is resolved, and its count begins anew, without
     what was granted for it."""
     return replace(
-        c.steered(state, red_tests=()),
+        c.steered(state, red_tests=(), made=()),
         failure=None,
         allowance=ended_with(state.allowance, state.plan.limits),
         history=tuple(_resolved(each, state.fixed) for each in state.history),

@@ -93,7 +93,7 @@ def _recorded(state: LifecycleState, event: Checkpointed) -> LifecycleState:
         return _fails_as_before(replace(state, fixed=told), told)
     if state.failing != state.tip:
         return begun(replace(state, conflicted=event.commit), Step.DECIDED)
-    state = _with_pieces(state, event.commit)
+    state = _with_pieces(c.steered(state, made=(state.tip, event.commit)), event.commit)
     state = replace(state, tip=event.commit, files=tuple(dict.fromkeys((*state.files, *event.paths)))[:FILES])
     return begun(state, Step.RECHECK if state.failure and state.failure.checks else Step.SUITE)
 

@@ -275,7 +275,7 @@ def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
     changed = event.files > 0
     same = _judged_before(state, event) if state.plan.firm else None
     state = replace(
-        state,
+        c.note_made(state, base_of(state), event.commit),
         commit=event.commit,
         changed=changed,
         ignored=event.dropped,

@@ -54,6 +54,7 @@ from loopwright.loops.tickets.state import (
     TicketsState,
     about,
     asks_witness,
+    base_of,
     best_ticket,
     criticised_by,
     heard,
@@ -198,7 +199,8 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         heard=heard(state),
         idle=False,
     )
-    state = c.called_for(c.steered(replace(state, commit=event.commit, ticket=ticket), put_back=event.put_back), gate)
+    state = c.note_made(replace(state, commit=event.commit, ticket=ticket), base_of(state), event.commit)
+    state = c.called_for(c.steered(state, put_back=event.put_back), gate)
     if not files and (not state.plan.lands or _is_to_be_asked(state)):
         return _unchanged(state, checked=state)
     same = judged_before(state) if state.plan.firm else None
