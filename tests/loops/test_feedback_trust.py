@@ -10,6 +10,7 @@ import pytest
 from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided
+from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import (
     NO_KEY,
@@ -211,6 +212,26 @@ def test_what_fails_without_a_change_is_told_as_what_it_is(claim: Claim, told: s
     assert developer(state).brief.failures[-1].issue == f"{issue}a person is asked then."
     gate = wanted(checked(state, report, "c2"), AwaitGate)
     assert (gate.why, gate.failing) == (f"with them all checks pass, without them {told}", (*claim.failing, *claim.new))
+
+
+def test_a_changed_test_that_was_red_is_told_with_its_message_and_with_what_changed_since() -> None:
+    claim = Claim(changes=BENT, new=("b",), messages=("b - assert 1 == 2",), red_at=Commit("c1"))
+    report = replace(LANDS, findings=(engine_finding("red-test-changed", "it fails as it was"),), claim=claim)
+    state = checked(checked(begun(), report), report, "c2")
+    gate = wanted(state, AwaitGate)
+    assert gate.why == (
+        "with them all checks pass, without them these tests fail, as they did when the fix was requested:"
+        " b - assert 1 == 2; see git diff c1 c2 -- tests/t.py"
+    )
+    assert "in commit c1" in developer(play(state, rejects(gate.evidence))).brief.findings[0].issue
+
+
+def test_a_rejected_new_file_is_to_be_left_out() -> None:
+    new = (replace(BENT[0], how="added"),)
+    report = replace(CLAIMED, held=new, claim=Claim(changes=new, failing=("a",)))
+    state = checked(checked(begun(), report), report, "c2")
+    told = developer(play(state, rejects(wanted(state, AwaitGate).evidence))).brief.findings[0].issue
+    assert "as the base has it" not in told
 
 
 def test_what_a_change_that_is_held_gives_away_is_told_where_it_is_decided_on() -> None:

@@ -144,6 +144,7 @@ class Claim:
     dropped: tuple[str, ...] = ()  # tests of the base that are gone with it
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
     new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
+    red_at: Commit = NO_COMMIT  # where `new` failed when a fix was requested: so they fail still
     before: tuple[str, ...] = ()  # tests that fail, and did so on the base
     untried: bool = False  # nobody knows what passes with it: nothing is installed before a person approves
     messages: tuple[str, ...] = ()  # what the failing tests say, each with its id

@@ -130,6 +130,7 @@ class GateRecord:
     due: bool = True  # the present candidate calls for it
     lasting: bool = False  # may still be decided when the loop has ended
     reasons: tuple[Risk, ...] = ()  # where rules found what called for it
+    red_at: Commit = NO_COMMIT  # where a test failed when a fix was requested: what is decided on was changed since
     covers: tuple[str, ...] = ()  # of `untested`: the code that nobody notices, as it is
 
     @property

@@ -7,6 +7,7 @@ maker once; another attempt that still needs it waits at the gate and uses up no
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -175,8 +176,15 @@ def rejection(gate: GateRecord) -> Finding:
         return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
     what = f"the change to {gate.paths}" if gate.paths else f"that {_some(gate.dropped)} would not run any more"
     red = f"; these tests have to pass without it: {_some(gate.failing)}" if gate.failing else ""
-    told = f"A person rejected {what}: {why}. Leave that as the base has it and do the work without it{red}"
+    told = f"A person rejected {what}: {why}. {_left_alone(gate)} and do the work without it{red}"
     return engine_finding("gate-rejected", told)
+
+
+def _left_alone(gate: GateRecord) -> str:
+    if gate.red_at:
+        return f"Bring the tests back as they were in commit {gate.red_at[:12]}, when the fix was requested,"
+    is_new = bool(gate.because) and all(change.how == "added" for change in gate.because)
+    return "Leave that out" if is_new else "Leave that as the base has it"
 
 
 def _without_older_gates(state: S, commit: Commit) -> S:
@@ -223,10 +231,17 @@ def _claim_gate(report: ChecksReported, claim: Claim, commit: Commit) -> GateRec
         because=claim.changes,
         commit=commit,
         tree=report.tree,
-        why=_why(claim, name_causes(faults_of(report))) + _signs(report, claim.changes),
+        why=_why(claim, name_causes(faults_of(report))) + _since(claim, commit) + _signs(report, claim.changes),
         failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
+        red_at=claim.red_at,
     )
+
+
+def _since(claim: Claim, commit: Commit) -> str:
+    """How to see what is decided on: a diff against the base also shows what was there when the test failed."""
+    paths = " ".join(shlex.quote(change.path) for change in claim.changes[:_NAMED])
+    return f"; see git diff {claim.red_at[:12]} {commit[:12]} -- {paths}" if claim.red_at else ""
 
 
 def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
@@ -279,6 +294,8 @@ def _red(claim: Claim) -> str:
     said = tuple(each for each in claim.messages if each.partition(" - ")[0] in claim.failing)
     base = (f"these tests of the base fail: {_some(said or claim.failing)}",) if claim.failing else ()
     new = (f"these new tests fail: {_some(claim.new)}",) if claim.new else ()
+    if claim.red_at:
+        new = (f"these tests fail, as they did when the fix was requested: {_some(claim.messages or claim.new)}",)
     return " and ".join((*base, *new)) or "the checks fail"
 
 

@@ -54,6 +54,7 @@ def test_a_fix_that_changes_the_red_test_instead_of_the_code_fails(tmp_path: Pat
     assert [each.rule for each in faults_of(report)] == ["red-test-changed"]
     assert report.claim is not None
     assert ([each.path for each in report.claim.changes], len(report.claim.new)) == (["tests/test_two.py"], 1)
+    assert (report.claim.red_at, len(report.claim.messages)) == (red, 1)
     assert report.canary is None
 
 

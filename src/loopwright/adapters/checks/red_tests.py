@@ -11,7 +11,7 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Change, Finding
 from loopwright.kernel.trust import Claim
-from loopwright.kernel.wording import join_names
+from loopwright.kernel.wording import join_names, told
 
 _NAMED = 5  # in a sentence
 
@@ -32,7 +32,9 @@ async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[
         return None
     finding = engine_finding("red-test-changed", _message(failing, changes), file=changes[0].path)
     # It is for the maker: a person at the gate reads the claim.
-    return Claim(changes=changes, new=failing), replace(finding, category="red-test")
+    messages = tuple(told(one) for each in results for one in each.failures if one.rule in failing)
+    red_at = next(each.commit for each in desk.run.red if failing[0] in each.tests) or desk.run.trust.base
+    return Claim(changes=changes, new=failing, messages=messages, red_at=red_at), replace(finding, category="red-test")
 
 
 def _message(failing: tuple[str, ...], changes: tuple[Change, ...]) -> str:
