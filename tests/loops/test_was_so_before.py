@@ -33,7 +33,20 @@ def test_the_question_says_that_it_was_so_and_what_forgives_it() -> None:
     assert ask.why.endswith(before)
     assert before in ask.question
     both = f.red(f.FAILURE, f.ANOTHER)
-    assert "t::one - assert 1 == 2 and 1 other; mend it" in asked(both, both).why
+    assert "t::one - assert 1 == 2, t::two - assert 3 < 2; mend it" in asked(both, both).why
+
+
+def test_a_test_that_the_candidate_changes_is_not_to_be_forgiven() -> None:
+    red = f.red(replace(f.FAILURE, file="tests/t.py"))
+    assert "baseline" in asked(red, replace(red, written=("tests/other.py",))).why
+    assert "baseline" not in asked(red, replace(red, written=("tests/t.py",))).why
+
+
+def test_the_tests_that_fail_are_named_before_what_the_engine_says() -> None:
+    state = FEEDBACK.start(replace(f.params(max_feedback_iterations=2), trust=v.NOW))
+    state = f.play(state, f.red(f.FAILURE), f.DONE, f.saved("c1"), f.passes(), f.red(f.FAILURE), f.DONE, f.saved("c2"))
+    why = f.wanted(state, Ask).why
+    assert 0 < why.index(f.FAILURE.rule) < why.index("changed nothing")
 
 
 def test_a_check_of_which_the_exit_code_is_all_that_is_known_is_to_be_mended() -> None:
@@ -59,7 +72,7 @@ def test_a_workflow_says_it_of_its_tasks_and_what_cannot_be_forgiven() -> None:
     state = w.play(state, w.scores(w.TOOL), w.SAID, w.plans(w.task(1)), failed)
     why = (
         "1 of 1 iterations are used; what fails was so before, on the base: t - collection failure: AttributeError:"
-        " no py.test and 1 other; its tests did not all run: mend it"
+        " no py.test, exit code 2; its tests did not all run: mend it"
     )
     assert w.wanted(state, Ask).why == why
     assert w.wanted(state, Ask).question.startswith(f"Paused: {why}. 0 of 1 task done")

@@ -20,7 +20,7 @@ from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding,
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.risks import Risk
 from loopwright.kernel.trust import RedTests, Trust, evidence_with
-from loopwright.kernel.wording import counted, guided, join_names, name_causes, told_with_cause
+from loopwright.kernel.wording import guided, join_names, name_causes, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
@@ -369,13 +369,15 @@ def was_so_before(course: Course, failing: tuple[Finding, ...]) -> tuple[str, ..
     known = tuple(each for each in course.before if _known_by(each) in fails)
     if not known or not course.red:
         return ()
-    more = f" and {counted(len(known) - 1, 'other')}" if known[1:] else ""
     tables = ", ".join(f"[checks.{name}]" for name in course.red)
     # An exit code alone cannot tell old from new: forgiven, it would judge nothing.
+    # Nor is a test forgiven that the candidate changes: the work is about it.
     is_forgivable = any(each.category != "checks" for each in known)
+    is_forgivable = is_forgivable and not any(each.file in course.written for each in known)
     forgive = f", or forgive it with `baseline = true` in {tables} of loop.toml" if is_forgivable else ""
     advice = guided(known) or f"mend it{forgive}"
-    return (f"what fails was so before, on the base: {told_with_cause(known[0])}{more}; {advice}",)
+    named = join_names(tuple(told_with_cause(each) for each in known), _NAMED)
+    return (f"what fails was so before, on the base: {named}; {advice}",)
 
 
 def cleaning_up(state: S) -> S:
@@ -391,10 +393,12 @@ def escalated(state: S, reasons: tuple[str, ...], failing: tuple[Finding, ...] =
     """With a question to a person; `failing` is what fails, of which some may have failed before."""
     before = was_so_before(state.course, failing)
     known = {_known_by(each) for each in state.course.before} if before else set[str]()
-    causes = name_causes(
+    fresh = tuple(
         each for each in failing if _known_by(each) not in known and not each.issue.startswith(reasons or "\n")
     )
-    why = (*reasons, *((f"failing: {causes}",) if causes else ()), *before)
+    causes = (f"failing: {told}",) if (told := name_causes(fresh)) else ()
+    # What the engine has to say comes after the tests that fail.
+    why = (*reasons, *causes, *before) if ids_of_tests(fresh) else (*reasons, *before, *causes)
     return steered(stationed(state, Station.ESCALATED), reasons=why, asked=state.course.asked + 1)
 
 
