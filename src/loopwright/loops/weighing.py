@@ -255,11 +255,8 @@ def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
 
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
-        paths = _paths(claim.changes)
-        told = f"Without the changes to {paths} {_red(claim)}"
-        if claim.untried:
-            told = f"With {paths} as on the base {_red(claim)}; nothing else is installed before a person approves it"
-        told = f"{told}. Make it pass without them, or leave the changes as they are: a person is asked then."
+        told = _apart(claim) if claim.untried else f"without the changes to {_paths(claim.changes)} {_red(claim)}"
+        told = f"{told[0].upper()}{told[1:]}. Make it pass without them, or leave the changes as they are: a person is asked then."
         return engine_finding(_NEEDS_APPROVAL, told)
     if claim.by_number:
         told = f"Tests of the base are not run any more: {_some(claim.dropped)}"
@@ -281,12 +278,17 @@ def _why(claim: Claim, causes: str) -> str:
             red = ": ".join(filter(None, ("the change cannot be verified without them", causes)))
         return f"{red}; nothing of them is taken before a person approves"
     if claim.untried:
-        red = f"with {_paths(claim.changes)} as on the base {_red(claim)}"
-        return f"{red}; whether the changes cure that is known once they are approved and installed"
+        return f"{_apart(claim)}; whether the changes cure that is known once they are approved and installed"
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
     return f"with them all checks pass, without them {_red(claim)}{gone}"
+
+
+def _apart(claim: Claim) -> str:
+    """What fails and what was not tried are two facts: one need not be the cause of the other."""
+    used = "is used as it is" if len(claim.changes) == 1 else "are used as they are"
+    return f"{_red(claim)}; {_paths(claim.changes)} {used} on the base until a person approves the change"
 
 
 def _red(claim: Claim) -> str:
