@@ -134,6 +134,7 @@ class PlainCheckouts:
         self.laid.append(commit)
         self.beside.append(len(list(self.place.glob("checkout-*"))))
         folder.mkdir(parents=True)
+        (self.place / "pytest.ini").write_text("[pytest]\n", "utf-8")  # as above real ones: nothing further up counts
         self._unpack(tree, folder)
         try:
             yield LaidFolder(folder, tree, self.repository)

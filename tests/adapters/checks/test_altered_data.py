@@ -80,6 +80,7 @@ READERS: dict[str, dict[str, str]] = {
     "one of many tests": {
         FILE: HEAD + looping(READ) + "".join(STEADY.replace("steady", f"steady_{number}") for number in range(50))
     },
+    "a test of a project with settings for pytest": {"pytest.ini": "[pytest]\n", FILE: HEAD + looping(READ)},
     "unittest": {FILE: IN_UNITTEST},
 }
 

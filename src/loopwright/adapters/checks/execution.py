@@ -23,7 +23,7 @@ from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked, phases_folder
-from loopwright.adapters.checks.runners.reading import read_phases
+from loopwright.adapters.checks.runners.reading import read_phases, without_place
 from loopwright.adapters.checks.runners.table import WHOLE, Pace, Phase
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import end_of, with_report
@@ -60,12 +60,13 @@ def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[s
     return {"PYTHONPATH": found, trial_phases.VARIABLE: str(folder)}
 
 
-def _read_notes(folder: Path) -> tuple[tuple[str, str], ...] | None:
+def _read_notes(folder: Path, checkout: Path) -> tuple[tuple[str, str], ...] | None:
     """Return files with the first lines of functions that tests called, or with who opened them. None: no notes."""
     found = None
     for file in folder.glob("notes-*.json"):
         with contextlib.suppress(ValueError, TypeError):  # it only says what is worth breaking
-            found = tuple((str(path), str(what)) for path, what in json.loads(file.read_text("utf-8")))
+            rows = json.loads(without_place(file.read_bytes(), checkout))  # tests are named as in the reports
+            found = tuple((str(path), str(what)) for path, what in rows)
     return found
 
 
@@ -200,7 +201,7 @@ class Bench:
             join((ended.stdout, ended.stderr), output)
             left_by = read_phases(request, phases, checkout, len(pace.phases))
             kept = await home.store.keep_file(output)
-            return replace(ran, bent=bent, output=kept, phases=left_by, notes=_read_notes(phases))
+            return replace(ran, bent=bent, output=kept, phases=left_by, notes=_read_notes(phases, checkout))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
