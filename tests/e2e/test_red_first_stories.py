@@ -320,6 +320,21 @@ def test_a_task_about_code_that_changes_tests_alone_is_not_done(tmp_path: Path) 
     assert (done.data["tasks"], done.data["merged"]) == ({"done": 1, "total": 2}, False)
 
 
+def test_a_task_that_an_earlier_one_has_done_is_done_and_nobody_is_asked_to_make_it(tmp_path: Path) -> None:
+    verify = json.dumps([sys.executable, "-m", "unittest", "tests.test_mul"])
+    has = f'subject = "Have mul", blockedBy = ["T-001"], verify = {verify}'
+    made = sample(
+        tmp_path,
+        planner("Add mul", "Have mul").replace('subject = "Have mul"', has),
+        of_task(1, step(operation("mul", "*", 18))),
+        of_task(2, step({"again.py": PRICE}, repeat=True)),
+        config=CONFIG.replace('default = "script"', 'default = "script"\nplanner = "script"'),
+    )
+    done = made.loop("start", REQUEST, "--shape", "tool", "--merge", "--unattended", "--json")
+    assert (done.code, done.data["tasks"], level_of(done)) == (0, {"done": 2, "total": 2}, "shown")
+    assert "again.py" not in made.repo.git("ls-tree", "--name-only", "main").splitlines()
+
+
 # --- a system from nothing --------------------------------------------------------------------------------------------
 
 SYSTEM = (

@@ -135,7 +135,7 @@ report(summary="div is there already")
     said = start(scene, "--merge", code=4)
     assert (said["outcome"], said["tasks"], said["merged"]) == ("blocked", {"done": 1, "total": 2}, False)
     (need,) = said["needs"]
-    assert "the maker of T-002 changed nothing, and its command passed before the work started" in need["why"]
+    assert "the maker of T-002 changed nothing, and its command passed before the task started" in need["why"]
     assert scene.file_at("main", "calc.py") + "\n" == PRODUCT
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, Stop
 from loopwright.kernel.events import AgentReported, ChecksReported
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Tree, Verdict
 from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
@@ -21,6 +22,7 @@ from tests.loops import verified as v
 
 SAME = replace(v.LANDS, same_product=True)
 RED_TOO = replace(SAME, results=f.red(f.FAILURE).results)
+GUARDED = replace(v.LANDS, evidence=Evidence(level=Level.GUARDED))  # by what earlier parts of the work changed
 DONE_BEFORE = TaskFacts(task_id="T-002", request="Sell more", done_before=True)
 ABOUT = pytest.mark.parametrize(
     ("planned", "reviewed", "asks"),
@@ -117,7 +119,7 @@ def test_what_an_earlier_part_has_done_is_reviewed_and_checked_and_made_by_nobod
     state = feedback(part=DONE_BEFORE, lands=False)
     run = f.wanted(state, RunAgent)
     assert (run.role, run.start, run.brief.own) == ("reviewer", "base", DONE_BEFORE)
-    (stop,) = FEEDBACK.decide(f.play(state, f.passes(), v.LANDS))
+    (stop,) = FEEDBACK.decide(f.play(state, f.passes(), GUARDED))
     assert isinstance(stop, Stop)
     assert (stop.outcome.ending, stop.outcome.commit) == (Ending.VERIFIED, "base")
     state = f.play(state, f.fails(f.ISSUE))
@@ -161,7 +163,7 @@ def test_a_ticket_of_a_part_that_changed_comments_tells_its_parent_that_nothing_
 def test_what_an_earlier_part_has_done_is_criticised_and_checked_and_created_by_nobody() -> None:
     state = tickets(part=DONE_BEFORE, lands=False, max=1)
     assert t.wanted(state, RunAgent).role == "critic"
-    outcome = t.wanted(t.play(state, t.passes(), v.LANDS, t.SAID), Stop).outcome
+    outcome = t.wanted(t.play(state, t.passes(), GUARDED, t.SAID), Stop).outcome
     assert (outcome.ending, outcome.commit) == (Ending.VERIFIED, Commit("base"))
     state = t.play(state, t.fails(t.ALPHA), v.LANDS, t.SAID, t.says("continue", count=1))
     assert t.creator(state).start == "base"

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from loopwright.kernel.actions import Ask, Combine, Integrate, RunAgent, RunChecks
 from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Answered, CancelRequested
+from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severity
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
@@ -338,6 +341,15 @@ def test_what_an_earlier_task_has_done_is_looked_at_by_its_reviewer_and_nobody_m
     assert [each.name for each in state.promised] == ["T-001", "T-002"]
 
 
+@pytest.mark.parametrize("evidence", [Evidence(level=Level.GUARDED), None])
+def test_what_an_earlier_task_has_done_is_shown_by_what_shows_that_task(evidence: Evidence | None) -> None:
+    shown = Evidence(level=Level.SHOWN)
+    first = (makes(1), combined("m-tip-1"), replace(GREEN, evidence=shown), landed("tip-1"))
+    state = play_each(untried(task(1), task(2, 1)), tried(1), *first, tried(2, passed=True, red_before=True))
+    state = play(state, makes(2, "tip-1"), combined("tip-1"), At("checks", replace(GREEN, evidence=evidence)))
+    assert (standings(state), state.course.evidence) == ([TaskStanding.DONE] * 2, shown)
+
+
 def test_what_an_earlier_task_seemed_to_have_done_is_made_if_the_merged_tree_says_otherwise() -> None:
     state = play_each(untried(task(1), task(2, 1)), tried(1), *does(1), tried(2, passed=True, red_before=True))
     state = play(state, makes(2, "tip-1"), combined("tip-1"), At("checks", checked(unmet=("T-002",))))
@@ -355,7 +367,7 @@ def test_a_person_is_asked_where_the_maker_changed_nothing_and_the_command_was_g
     ask = wanted(state, Ask)
     assert (state.stopped, ask.why) == (
         Stopped.IDLE,
-        "the maker of T-001 changed nothing, and its command passed before the work started",
+        "the maker of T-001 changed nothing, and its command passed before the task started",
     )
     assert [each.choice for each in ask.options] == ["done", "continue", "accept", "history", "revise", "cancel"]
     again = play(state, says("continue"))

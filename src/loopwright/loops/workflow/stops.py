@@ -251,7 +251,7 @@ _WHEN = {
     Stopped.MUST_NOT: "what must not happen has happened",
     Stopped.SHAPE: "the shape cannot be worked by",
     Stopped.PLAN: "the plan is wrong, twice",
-    Stopped.IDLE: "a maker changed nothing, and the command of its task passed before the work started",
+    Stopped.IDLE: "a maker changed nothing, and the command of its task passed before the task started",
     Stopped.COMMAND: "the command of a task cannot start",
     Stopped.STUCK: "nothing goes on for another reason",
     Stopped.LANDING: "the result could not be landed",

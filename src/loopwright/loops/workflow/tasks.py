@@ -71,7 +71,7 @@ def advanced(state: WorkflowState) -> WorkflowState:
 
 
 def _why_idle(task: WorkTask) -> str:
-    return f"the maker of {task.id} changed nothing, and its command passed before the work started"
+    return f"the maker of {task.id} changed nothing, and its command passed before the task started"
 
 
 # --- a task's own loop ----------------------------------------------------------------------------------------------
@@ -252,16 +252,23 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
     state, said = weighed(before, event, state.merged, words, is_last=True)
     shown = c.with_decisions(event.evidence, (*task.decisions, *state.course.decisions))
-    state = c.steered(state, evidence=_with_task_evidence(before, task.id, shown))
+    if task.as_it_is and shown is not None:  # an empty change: what the mutation check says is about earlier tasks
+        shown = replace(shown, level=Level.NOT_SHOWN)
+    state = c.steered(state, evidence=_with_task_evidence(before, task, shown))
     return _after_checks(state, event, said, shown)
 
 
-def _with_task_evidence(state: WorkflowState, name: str, shown: Evidence | None) -> Evidence | None:
-    """Return the evidence of all that has landed and of this task; a task without any is not shown."""
+def _with_task_evidence(state: WorkflowState, task: WorkTask, shown: Evidence | None) -> Evidence | None:
+    """Return the evidence of all that has landed and of this task; a task without any is not shown.
+
+    What shows a task that an earlier one has done is the evidence of that one.
+    """
     landed = state.course.evidence
     if landed is None and shown is None:
         return None
-    parts = {name: shown or Evidence(level=Level.NOT_SHOWN)}
+    if landed is not None and task.as_it_is and task.done_before:
+        return combine({"": landed}, *filter(None, (shown,)))
+    parts = {task.id: shown or Evidence(level=Level.NOT_SHOWN)}
     if landed is None:
         done = (task.id for task in state.tasks if task.standing is TaskStanding.DONE)
         return combine({**dict.fromkeys(done, Evidence(level=Level.NOT_SHOWN)), **parts})
