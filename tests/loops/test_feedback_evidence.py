@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from loopwright.kernel.actions import Integrate, RunAgent
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
@@ -14,6 +16,7 @@ from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
 from tests.loops import feedback as f
+from tests.loops import verified as v
 
 GUARDED = replace(f.GREEN, lands=Tree("t"), evidence=Evidence(level=Level.GUARDED, idle_tests=("t::idle",)))
 
@@ -42,6 +45,22 @@ def test_the_second_time_a_branch_of_its_own_is_left_as_it_is() -> None:
 def test_the_second_time_a_merge_waits_for_a_person() -> None:
     state = played(GUARDED, replace(GUARDED, evidence=Evidence(level=Level.GUARDED)), merge=True)
     assert (state.course.station, [each.gate for each in state.course.open_gates]) == (Station.GATE, [UNSHOWN])
+
+
+UNTESTED = replace(GUARDED, evidence=Evidence(level=Level.UNTESTED), canary=v.MISSED)
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_an_untested_change_that_is_only_told_waits_where_it_is_merged(*, merge: bool) -> None:
+    told = replace(UNTESTED, canary=replace(v.MISSED, rule="warn"))
+    assert [each.rule for each in played(told).past[-1].failures] == ["untested-change"]
+    state = played(told, told, merge=merge)
+    assert [each.gate for each in state.course.open_gates] == ([UNSHOWN] if merge else [])
+
+
+def test_a_mutation_check_that_is_off_asks_for_nothing() -> None:
+    silent = replace(UNTESTED, canary=replace(v.MISSED, rule="off"), evidence=Evidence(level=Level.NOT_SHOWN))
+    assert f.wanted(played(silent, merge=True), Integrate).target == "refs/heads/main"
 
 
 def test_a_test_of_what_landed_before_is_not_noted_as_the_candidates() -> None:

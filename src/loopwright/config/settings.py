@@ -158,7 +158,8 @@ class WorkspaceSettings:
 class TrustSettings:
     canary: Literal["gate", "warn", "off"] = key(
         choice("gate", "warn", "off"),
-        "what a change that no test notices leads to the second time; the first time its maker hears of it",
+        "what a change that no test notices leads to the second time; the first time its maker hears of it, unless it"
+        " is `off`",
         "gate",
     )
     acceptance: Literal["maker", "independent"] = key(

@@ -103,11 +103,14 @@ def weighed(
     if faults_of(report):
         return _failed(state, report, commit, words)
     state, without = _with_held(state, report, commit, words, policy) if report.held else (state, None)
-    if report.canary is not None and report.canary.said not in _SHOWN:
-        state, said = _unnoticed(state, report, report.canary, commit)
+    if (canary := _complaint(report)) is not None:
+        state, said = _unnoticed(state, report, canary, commit)
     said = said or without
-    if said is None and is_unshown(report) and not state.course.untested:
-        state, said = _unshown(state, report, commit, policy, is_last=is_last)
+    level = report.evidence.level if report.evidence else Level.NOT_SHOWN
+    if said is None and level in unshown_levels(report) and not state.course.untested:
+        # Of an untested change the maker has heard already.
+        is_told = state.course.told_unshown or level is Level.UNTESTED
+        state, said = _unshown(state, report, commit, policy, may_ask=not is_told and (policy.grants or not is_last))
     if said is not None:
         return state, said
     return (state, Passed()) if report.lands else _as_before(state)
@@ -141,14 +144,14 @@ def weighed_as_accepted(state: S, report: ChecksReported, commit: Commit) -> tup
 
 def _looked_at(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tuple[Finding, ...]]:
     """That no test notices the change is said; that the checks do not look at all makes them worth nothing."""
-    canary = report.canary
-    if canary is None or canary.said in _SHOWN:
+    canary = _complaint(report)
+    if canary is None:
         return state, ()
     gate = _untested_gate(state, report, canary, commit)
     if gate.ruling is Ruling.APPROVED:
         return c.steered(c.called_for(state, gate), untested=True), ()
     if canary.said == "untested-change":
-        return c.steered(state, unnoticed=_told(canary)), ()
+        return c.steered(state, unnoticed=canary.sentence), ()
     return state, (engine_finding(canary.said, canary.sentence),)
 
 
@@ -309,6 +312,14 @@ def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
     return "".join(f"; {each}" for each in (*told[:_NAMED], *more))
 
 
+def _complaint(report: ChecksReported) -> Canary | None:
+    """Return the mutation check if it speaks against the change. Switched off, it does so only of the checks."""
+    canary = report.canary
+    if canary is None or canary.said in _SHOWN or (canary.said, canary.rule) == ("untested-change", "off"):
+        return None
+    return canary
+
+
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
     """No check looks at the change: first the maker is told, then it is as configured."""
     gate = _untested_gate(state, report, canary, commit)
@@ -318,13 +329,14 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails when this code is broken")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
-        return c.steered(state, unnoticed=_told(canary)), None
+        return c.steered(state, unnoticed=canary.sentence), None
     return _at(state, gate)
 
 
-def is_unshown(report: ChecksReported) -> bool:
-    """Whether no test tells the change from the base, though one notices when it is broken."""
-    return report.evidence is not None and report.evidence.level is Level.GUARDED
+def unshown_levels(report: ChecksReported) -> tuple[Level, ...]:
+    """Return the levels at which a merge waits: an untested change has a gate of its own, unless it is only told."""
+    warns = report.canary is not None and report.canary.rule == "warn"
+    return (Level.GUARDED, Level.UNTESTED) if warns else (Level.GUARDED,)
 
 
 def asks_for_witness(faults: tuple[Finding, ...]) -> bool:
@@ -333,10 +345,10 @@ def asks_for_witness(faults: tuple[Finding, ...]) -> bool:
 
 
 def _unshown(
-    state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, is_last: bool
+    state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, may_ask: bool
 ) -> tuple[S, Weighed | None]:
     """The maker is asked for a test once; then a merge waits for a person, and a branch of its own is left as it is."""
-    if policy.asks and not state.course.told_unshown and (policy.grants or not is_last):
+    if policy.asks and may_ask:
         return c.steered(state, told_unshown=True), Failed(
             faults=(engine_finding(NO_WITNESS, _ask_for_witness(report)),)
         )
@@ -366,11 +378,6 @@ def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit, of_pa
         tree=report.tree,
         why=f"no test tells {what}{reason}",
     )
-
-
-def _told(canary: Canary) -> str:
-    """Who switched the question off had rather not hear of it either."""
-    return "" if canary.rule == "off" else canary.sentence
 
 
 def _untested_gate(state: OnCourse, report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:

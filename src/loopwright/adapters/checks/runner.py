@@ -20,6 +20,7 @@ from loopwright.adapters.checks.verification import Verification
 from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Level
 from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import CanaryRule, Classed, FileClass, LandedBefore, RedTests, Trust
 from loopwright.ports.agent import Watch
@@ -98,12 +99,15 @@ class CommandChecks:
         report = await judge_hidden(desk, specs, await self._reported(desk, specs))
         if run.hidden.files:
             await asyncio.to_thread(self.outfit.checkouts.forget)
-        canary = replace(report.canary, rule=self.canary) if report.canary else None
+        canary, evidence = replace(report.canary, rule=self.canary) if report.canary else None, report.evidence
+        if self.canary == "off" and evidence and evidence.level is not Level.SHOWN:
+            evidence = replace(evidence, level=Level.NOT_SHOWN)
         is_tried = not (run.preflight or run.hidden.must_fail)
         is_same, code = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, ())
         return replace(
             conceal(report, run.hidden),
             canary=canary,
+            evidence=evidence,
             unshown=self.unshown,
             seconds=self.outfit.clock.monotonic() - began,
             rests_on=desk.book.names,

@@ -11,7 +11,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
-from loopwright.loops.weighing import Failed, Passed, Rejected, ShowPolicy, rejection, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, ShowPolicy, rejection, unshown_levels, weighed
 from loopwright.loops.workflow.calm import calmed
 from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import forbidden_in, remedied
@@ -26,7 +26,7 @@ def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     if broken := broken_rules(state, event):
         return stopped(remedied(state, faults_of(event)), Stopped.MUST_NOT, *broken)
     before = c.steered(replace(state, calm=state.course), told_untested=True)
-    event, policy = _with_evidence_of_tasks(state, event), _show_policy(state)
+    event, policy = _with_evidence_of_tasks(state, event), _show_policy(state, unshown_levels(event))
     state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True, policy=policy)
     if isinstance(said, Passed):
         met = tuple(each.name for each in event.also if each.passed)
@@ -45,11 +45,11 @@ def _with_evidence_of_tasks(state: WorkflowState, event: ChecksReported) -> Chec
     return replace(event, evidence=combine({"": state.course.evidence}, event.evidence))
 
 
-def _show_policy(state: WorkflowState) -> ShowPolicy:
+def _show_policy(state: WorkflowState, levels: tuple[Level, ...]) -> ShowPolicy:
     unshown = tuple(
         f'{task.id} ("{one_line(task.no_test, 200)}")' if task.no_test else task.id
         for task in state.tasks
-        if task.evidence is not None and task.evidence.level is Level.GUARDED and task.plan.about in ("", "code")
+        if task.evidence is not None and task.evidence.level in levels and task.plan.about in ("", "code")
     )
     return ShowPolicy(
         asks=state.plan.trust.asks_witness and bool(unshown),
