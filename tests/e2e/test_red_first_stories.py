@@ -461,6 +461,27 @@ def test_a_fix_that_bends_the_failing_test_instead_of_the_code_waits_for_a_perso
     assert (done.code, done.data["gate"], done.data["state"]) == (4, "protected", "TEST")
 
 
+def test_a_system_that_changes_no_product_asks_after_one_maker_and_is_accepted(tmp_path: Path) -> None:
+    made = sample(
+        tmp_path,
+        *papers(),
+        *(skill(name, {}) for name in ("scaffold", "test-generation", "debug-assist")),
+        step({}, repeat=True),
+        config=SYSTEM.replace('run = ["cat", "FILE"]', 'run = ["true"]'),
+        files={"shop/__init__.py": "", "shop/sale.py": SALE, "tests/test_sale.py": TEST_SALE, "tests/__init__.py": ""},
+    )
+    assert made.loop("queue", "add", "Shop", "--capability", "total").code == 0
+    done = goes_on(made)
+    assert (done.code, done.data["state"], done.err.count("developer starts")) == (4, "BLOCKED", 1), done.err
+    assert made.loop("answer", "accept").code == 0
+    gate = goes_on(made)
+    assert gate.data["gate"] == "deploy", gate
+    (need,) = made.loop("gates", "--json").data["gates"]
+    assert made.loop("approve", f"deploy@{need['id']}").code == 0
+    after = goes_on(made)
+    assert (after.code, after.data["outcome"]) == (0, "accepted"), after
+
+
 HOLE = {"severity": "critical", "rule": "S1", "file": "shop/sale.py", "line": 2, "issue": "a hole", "evidence": "sum"}
 HAND = """\
 import json, os, pathlib

@@ -8,7 +8,8 @@ import pytest
 
 from loopwright.kernel.actions import Checkpoint, ExamineChange, MergePullRequest, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.events import Checkpointed, LoopEnded
-from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Ending, Finding, Outcome, Severity, Tree
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import NO_KEY, CheckResult, Commit, Ending, Finding, Key, Outcome, Severity, Tree
 from loopwright.kernel.sightings import ChangeExamined
 from loopwright.kernel.trust import Trust
 from loopwright.loops.lifecycle.blocked_message import blocked_message
@@ -54,6 +55,31 @@ def test_an_accepted_system_completes_as_accepted_with_its_condition_open() -> N
     assert shown(played)["All capabilities implemented"] == (False, "0 done; take accepted as it is")
     assert played.state.built == ()
     assert owed(played.state, "kim") == ("- **Accepted without product code** by kim: take",)
+
+
+IDLE = LoopEnded(
+    key=NO_KEY,
+    outcome=Outcome(
+        ending=Ending.ESCALATED,
+        findings=(engine_finding("no-change", "No file was changed"),),
+        asking=Key("escalation", 1),
+    ),
+)
+
+
+def test_a_maker_that_changes_nothing_is_the_only_one_until_a_person_answers() -> None:
+    played = lc.world(NOTHING, lc.on(RunLoop, IDLE, step="implement", times=None), capabilities=("take",))
+    assert (played.reason, played.state.total) == ("take changes no product code", 0)
+    assert len(played.asked(RunLoop, step="implement")) == 1
+    assert played.say(lc.says("accept")).play().outcome.ending is Ending.ACCEPTED
+
+
+def test_new_guidance_reaches_the_maker_that_changed_nothing() -> None:
+    idle = lc.on(RunLoop, IDLE, step="implement")
+    played = lc.at("IMPLEMENT", capabilities=("take",)).play(replace(NOTHING, times=1), idle)
+    played.say(lc.says("revise", text="build it")).play()
+    _, again = played.asked(RunLoop, step="implement")
+    assert (again.said is not None, played.outcome.ending) == (True, Ending.VERIFIED)
 
 
 def test_new_guidance_makes_the_capability_once_more() -> None:

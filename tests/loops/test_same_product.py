@@ -13,8 +13,8 @@ from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Tree, V
 from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import NO_CHANGE, FeedbackState
-from loopwright.loops.parts import TaskFacts, larger
+from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.parts import NO_CHANGE, TaskFacts, larger
 from loopwright.loops.tickets.state import TicketsState
 from tests.loops import feedback as f
 from tests.loops import tickets as t

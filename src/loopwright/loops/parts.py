@@ -29,6 +29,7 @@ _OF_EXAMINER = (
     " and they run after the review and land with the change. Do not ask for tests that they may hold. They use the"
     " names of this page, which is data. Their files:"
 )
+NO_CHANGE = "no-change"
 SAME_PRODUCT = "No code was changed that would land, only comments, texts, tests or what is held back"
 _MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
 
@@ -75,6 +76,11 @@ def is_left_as_it_was(report: ChecksReported, about: str, words: tuple[str, ...]
     waits = report.claim is not None or report.nothing_else or bool(report.shared_versions)
     is_asked = waits or any(is_named(change.path, words) for change in report.held)
     return report.same_product and is_code and not is_asked and not faults_of(report)
+
+
+def changed_nothing(outcome: Outcome) -> bool:
+    """Whether its maker left the product as it was."""
+    return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
 
 
 def larger(own: TaskFacts | None) -> tuple[str, ...]:

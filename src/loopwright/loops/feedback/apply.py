@@ -34,7 +34,6 @@ from loopwright.loops.feedback.state import (
     ENGINE,
     EVIDENCE,
     LANDING,
-    NO_CHANGE,
     NO_VERDICT,
     NOTHING_CHANGED,
     PROTECTED_FILE,
@@ -48,7 +47,7 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
-from loopwright.loops.parts import SAME_PRODUCT, is_left_as_it_was
+from loopwright.loops.parts import NO_CHANGE, SAME_PRODUCT, is_left_as_it_was
 from loopwright.loops.weighing import (
     Failed,
     Passed,

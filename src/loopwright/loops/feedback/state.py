@@ -16,7 +16,7 @@ from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.examination import Examination, ask_about_examiner
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
-from loopwright.loops.parts import TaskFacts
+from loopwright.loops.parts import NO_CHANGE, TaskFacts
 from loopwright.loops.weighing import asks_for_witness, is_told_once
 
 REVIEW = "review"
@@ -24,7 +24,7 @@ TESTS = "tests"
 LANDING = "landing"
 EVIDENCE = "evidence"  # that no test shows the change: no failure that a limit counts
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
-NO_CHANGE, NOTHING_CHANGED, NO_VERDICT = "no-change", "nothing-changed", "no-verdict"
+NOTHING_CHANGED, NO_VERDICT = "nothing-changed", "no-verdict"
 PROTECTED_FILE = "protected"  # the rule of a finding on one
 
 

@@ -26,6 +26,7 @@ from loopwright.loops.lifecycle.flow import blocked, failed, onward, skill_now
 from loopwright.loops.lifecycle.skills import JUDGES, SKILLS
 from loopwright.loops.lifecycle.state import FILES, Child, LifecycleState, Step, begun
 from loopwright.loops.lifecycle.states import PER_CAPABILITY, Stage
+from loopwright.loops.parts import changed_nothing
 
 _GRAVE = (Severity.CRITICAL, Severity.HIGH)
 _SORTS: dict[str, Sort] = {
@@ -170,7 +171,8 @@ def _made(state: LifecycleState, event: LoopEnded) -> LifecycleState:
         commit=outcome.commit,
     )
     state = replace(state, maker=child)
-    if outcome.ending in (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED):
+    # Where nothing was to do, no other maker is paid: a person is asked when IMPLEMENT is to be left.
+    if outcome.ending in (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED) or changed_nothing(outcome):
         state = replace(
             state,
             tip=outcome.commit or state.tip,

@@ -14,7 +14,7 @@ from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
 from loopwright.loops.course import Ruling, Trial
-from loopwright.loops.parts import SAME_PRODUCT, is_left_as_it_was
+from loopwright.loops.parts import NO_CHANGE, SAME_PRODUCT, is_left_as_it_was
 from loopwright.loops.tickets.state import (
     AS_IT_WAS,
     CHECKS,
@@ -129,7 +129,7 @@ def _from_engine(state: TicketsState) -> Iterator[Finding]:
     ticket = state.ticket
     if not ticket.files:
         unchanged = SAME_PRODUCT if ticket.checks else "No file was changed against the base"
-        told = ("no-result", ticket.unmade) if ticket.unmade else ("no-change", unchanged)
+        told = ("no-result", ticket.unmade) if ticket.unmade else (NO_CHANGE, unchanged)
         yield engine_finding(*told)
     if ticket.repeats:
         yield engine_finding("nothing-changed", f"Nothing was changed: ticket {ticket.repeats} was judged by this tree")

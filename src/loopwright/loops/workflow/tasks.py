@@ -20,6 +20,7 @@ from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import Trial
+from loopwright.loops.parts import changed_nothing
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
@@ -46,7 +47,6 @@ from loopwright.loops.workflow.state import (
 )
 from loopwright.loops.workflow.stops import stopped
 
-NO_CHANGE = "no-change"
 _PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 
 
@@ -116,7 +116,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     )
     if outcome.ending in _PASSED:
         return advanced(_made(state, index, task, outcome))
-    if _did_nothing(outcome) and task.origin == "plan" and task.plan.verify and not task.is_red:
+    if changed_nothing(outcome) and task.origin == "plan" and task.plan.verify and not task.is_red:
         state = with_task(state, index, replace(task, standing=TaskStanding.IDLE))
         return advanced(replace(state, idle=(*state.idle, index)))
     if task.over:
@@ -136,11 +136,6 @@ def _taken_away(state: WorkflowState, index: int) -> WorkflowState:
     state = replace(state, running=tuple(each for each in state.running if each != index))
     state = made_ready(with_task(state, index, fresh), index)
     return stopped(state, Stopped.STUCK, f"{task.id} was cancelled by a person; to go on is to begin it once more")
-
-
-def _did_nothing(outcome: Outcome) -> bool:
-    """Its maker left the product as it was."""
-    return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
 
 
 def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) -> WorkflowState:
