@@ -331,6 +331,9 @@ def test_a_workflow_asks_a_maker_for_a_test_and_a_person_once_about_a_test_of_th
         {"id": "test_price.Price.test_price", "how": "altered", "confirmed": True}
     ]
     attempts = [each["attempts"] for each in made.loop("plan", "--json").data["tasks"]]
+    bodies = made.repo.git("log", "--format=%B%x00", "--grep=^T-00", "main").split("\0")[:-1]
+    assert ["Evidence: shown by " in each for each in bodies] == [True] * 3
+    assert all(each in bodies[0] for each in after.data["evidence"]["decisions"])
     gates = made.loop("gates", "--json").data["gates"]
     assert (attempts, {each["id"]: each["status"] for each in gates}) == ([1, 1, 1], {need["id"]: "approved"})
 
@@ -442,6 +445,7 @@ def test_a_system_from_nothing_is_shown_by_the_tests_that_came_with_it(at_deploy
     assert (done.code, done.data["outcome"], level_of(done)) == (0, "complete", "shown")
     assert [each["id"] for each in done.data["evidence"]["witnesses"]] == ["test_sale.Sale.test_total"]
     assert made.repo.git("show", "main:shop/sale.py") + "\n" == SALE
+    assert "Evidence: shown by test_sale.Sale.test_total" in made.repo.git("log", "-1", "--format=%B", "main")
 
 
 def test_a_deploy_that_failed_waits_for_a_person_whatever_goes_on_unattended(at_deploy: Kept) -> None:

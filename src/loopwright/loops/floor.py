@@ -41,7 +41,6 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
-from loopwright.kernel.evidence import describe, describe_decisions, describe_tests
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import ANSWERED
@@ -60,9 +59,9 @@ from loopwright.loops.engine_steps import (
     wanted,
 )
 from loopwright.loops.hooks import Machine, ended, not_offered, refusal
+from loopwright.loops.signing import sign
 
 CONTINUE_BY_DEFAULT = 3
-_NAMED = 10  # tests in a commit's message
 
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
@@ -82,7 +81,7 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
         case Station.GATE:
             return gates
         case Station.LAND:
-            return (_signed(own, state),)
+            return (sign(own.landing(state), state.course, own.trust(state)),)
         case Station.CLEAN_UP:
             choice = state.course.cancel or Cleanup.KEEP_EVERYTHING
             why = f"the {own.noun} was cancelled"
@@ -91,34 +90,6 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
             return (_stop(state), *(_await(gate) for gate in state.course.open_gates if gate.lasting))
         case _:
             assert_never(state.course.station)
-
-
-def _signed(own: Machine[S, L], state: S) -> Action:
-    """The commit says which tests nobody but agents has seen, and what was allowed beforehand."""
-    landing, trust, written = own.landing(state), own.trust(state), state.course.written
-    shown = c.with_decisions(state.course.evidence, state.course.decisions)
-    notes = (
-        f"Tests written by agents: {_some(written)}" if written and not state.course.accepted else "",
-        f"It rests on {state.course.tests_of_agents} tests of theirs alone" if state.course.tests_of_agents else "",
-        f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
-        state.course.unnoticed,
-        _evidence(state) if not state.course.accepted else "",
-        *describe_decisions(shown.decisions if shown else ()),
-    )
-    return replace(landing, message="\n\n".join((landing.message, *filter(None, notes))))
-
-
-def _evidence(state: OnCourse) -> str:
-    seen = state.course.evidence
-    if seen is None:
-        return ""
-    told = ". ".join((describe(seen), *describe_tests(seen)))
-    return f"Evidence: {told}"
-
-
-def _some(paths: tuple[str, ...]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more
 
 
 def _at_work(own: Machine[S, L], state: S) -> tuple[Action, ...]:

@@ -32,6 +32,7 @@ from loopwright.loops.lifecycle.shipping import SHIPPING, told
 from loopwright.loops.lifecycle.skills import JUDGES, SKILLS, folder_of
 from loopwright.loops.lifecycle.state import LifecycleState, Step, step_key
 from loopwright.loops.lifecycle.states import NORMAL, PER_CAPABILITY, Stage
+from loopwright.loops.signing import sign
 
 SKILL_ROLE, FIXER = "skill", "developer"
 
@@ -193,7 +194,7 @@ def _look(state: LifecycleState) -> ExamineChange:
 
 
 def _land(state: LifecycleState) -> Integrate:
-    whole, piece = landing(state, completing.message(state)), state.piece
+    whole, piece = sign(landing(state, completing.message(state)), state.course, state.plan.trust), state.piece
     return whole if piece is None or piece.commit == state.tip else replace(whole, commit=piece.commit, tree=Tree(""))
 
 

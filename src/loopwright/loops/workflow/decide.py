@@ -11,6 +11,7 @@ from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Demand, 
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import HiddenTests, LandedBefore, is_named
 from loopwright.kernel.wording import counted
+from loopwright.loops.signing import sign
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.making import (
     child_params,
@@ -210,16 +211,16 @@ def _train(state: WorkflowState) -> tuple[Action, ...]:
     if not state.passed:
         return (_check(state, task),)
     weighed = state.calm or state.course  # what a person decides while it lands is for the next
-    return (
-        replace(
-            _landing(state),
-            key=Key("land-task", state.turn),
-            approved=weighed.approved,
-            may_drop=weighed.may_drop,
-            message=f"{task.id}: {task.plan.subject}",
-            why=f"{task.id} passes together with what has landed",
-        ),
+    landing = replace(
+        _landing(state),
+        key=Key("land-task", state.turn),
+        approved=weighed.approved,
+        may_drop=weighed.may_drop,
+        message=f"{task.id}: {task.plan.subject}",
+        why=f"{task.id} passes together with what has landed",
     )
+    course = replace(state.course, gates=weighed.gates, by_word=weighed.by_word)
+    return (sign(landing, course, state.plan.trust),)
 
 
 def _combine(state: WorkflowState, task: WorkTask) -> Combine:
