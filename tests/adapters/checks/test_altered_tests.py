@@ -1,6 +1,7 @@
 """Tests of the base that a candidate changes: they land when the old ones pass, unless they look less than before."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,38 @@ def test_a_test_that_contradicts_the_base_waits_for_a_person(tmp_path: Path) -> 
     assert "AssertionError: 6 != 5" in report.claim.messages[0]
     after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
     assert (faults_of(after), after.held, after.claim) == ((), (), None)
+
+
+DOCTESTS = replace(PYTEST, run=(*PYTEST.run, "--doctest-modules"))
+EXAMPLE = 'def add(a, b):\n    """Add.\n\n    >>> add(2, 3)\n    5\n    """\n    return a + b\n'
+OTHER_EXAMPLE = EXAMPLE.replace("    5\n", "    6\n").replace("a + b", "a + b + 1")
+DOCTEST = "calc.calc.add"
+
+
+@pytest.mark.parametrize("test", ["def test_add():\n    assert add(2, 3) == 6\n", ""], ids=["with a test", "alone"])
+def test_an_example_that_contradicts_the_base_waits_for_a_person_and_judges_from_then_on(
+    tmp_path: Path, test: str
+) -> None:
+    head = "from calc import add\n\n\n"
+    other = head + "def test_zero():\n    assert add(0, 0) < 2\n"
+    mine = {FILE: head + test} if test else {}
+    before = {path: text.replace("6", "5") for path, text in mine.items()}
+    made = project(tmp_path, {"calc.py": EXAMPLE, "tests/test_other.py": other, **before}, [DOCTESTS])
+    trust = Trust(base=made.base, in_force=True)
+    mine["tests/test_other.py"] = other + "    assert add(1, 1) > 1\n"
+    commit = made.candidate({"calc.py": OTHER_EXAMPLE, **mine})
+    report = asyncio.run(made.report(commit, trust=trust))
+    assert report.claim is not None
+    assert {change.path for change in report.claim.changes} == {"calc.py", *before}
+    assert report.claim.failing == (DOCTEST, *(f"{path}::test_add" for path in before))
+    assert report.claim.messages[0] == f"{DOCTEST} - Expected: 5 Got: 6"
+    after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
+    assert (faults_of(after), after.held, after.claim) == ((), (), None)
+    wrong = made.candidate({"calc.py": OTHER_EXAMPLE.replace("+ 1", "+ 2"), **mine})
+    assert faults_of(asyncio.run(made.report(wrong, trust=trust, step="s3", approved=report.claim.changes)))
+
+
+def test_a_word_beforehand_covers_the_examples_of_a_file(tmp_path: Path) -> None:
+    base = {"calc.py": EXAMPLE, "tests/test_other.py": "def test_other():\n    assert [1]\n"}
+    report = reported(tmp_path, {"calc.py": OTHER_EXAMPLE}, base=base, spec=DOCTESTS, allow=("calc.py",))
+    assert (held(report), report.claim) == ([], None)

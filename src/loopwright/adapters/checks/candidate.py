@@ -113,17 +113,13 @@ async def composed(
     shut = tuple(each for each in gated if each.change not in approved)
     held = tuple(each for each in shut if not each.waits)
     opened = tuple(each for each in classed if each not in shut and not each.put_back)
-    let_in = tuple(each for each in opened if each.is_gated or each.change in approved)
+    let_in = tuple(each for each in opened if each.change in approved)
     judged = tuple(each for each in classed if each.is_judged or each in let_in)
     judging = await checkouts.compose(
         trust.base,
         taken_from=commit,
         paths=_paths(judged) | _moved(judged, _paths(each for each in classed if each.kind is FileClass.TEST)),
-        texts={
-            each.change.path: each.judged
-            for each in classed
-            if each.judged is not None and (each in shut or not each.is_gated)
-        },
+        texts={each.change.path: each.judged for each in classed if each.judged is not None and each not in let_in},
     )
     back = _paths(each for each in classed if each.put_back)
     landing = await checkouts.compose(

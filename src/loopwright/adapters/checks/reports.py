@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,11 +10,14 @@ from typing import Literal
 
 from loopwright.kernel.findings import bounded, identify
 from loopwright.kernel.model import Coverage, Finding, Severity
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
 LARGEST = 64 * 1024 * 1024  # bytes; a report beyond it is refused unread
 COVERAGE, COVERAGE_OF_NEW_CODE = "coverage", "coverage-new-code"  # rules of the findings that a floor makes
 EVIDENCE = 2000  # characters of a failing test's own text
+
+_OF_EXAMPLE = re.compile(r"^Expected(?::| nothing)\n.*?^Got(?::| nothing)\n.*?(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 Outcome = Literal["passed", "failed", "skipped"]
 WORST: tuple[Outcome, ...] = ("failed", "passed", "skipped")
@@ -80,6 +84,8 @@ def failed_test(test: str, *, message: str = "", text: str = "", file: str = "",
     """The finding of one failing test, known by the test's id."""
     lines = [line for line in (message or text).strip().splitlines() if line.strip()]
     first = visible(lines[0].strip()) if lines else "failed without a message"
+    if example := _OF_EXAMPLE.search(text):
+        first = one_line(example[0])
     found = Finding(
         severity=Severity.HIGH,
         category="tests",

@@ -16,7 +16,7 @@ from loopwright.adapters.checks.candidate import changes_of, is_altered_test, wi
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
-from loopwright.adapters.checks.ids import Outcomes
+from loopwright.adapters.checks.ids import Outcomes, place_of, surroundings
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
 from loopwright.adapters.checks.landing_scope import scoped_to
@@ -276,12 +276,15 @@ class Verification:
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
 
     def _contradicting(self, failing: tuple[str, ...]) -> tuple[Classed, ...]:
-        """Return the changed files of tests that hold what fails; all of them where something else fails."""
-        tests = (each for each in self.desk.seen.classed if each.kind is FileClass.TEST and each.change.how != "added")
+        """Return the changed files with tests that hold what fails; all of them where something else fails."""
+        own = (each for each in self.desk.seen.classed if each.kind is FileClass.TEST and each.change.how != "added")
+        tests = (*own, *(each for each in self.desk.seen.classed if each.holds_tests))
         altered = {each.change.path: each for each in tests if each.change.path not in self._let_in()}
         outcomes: Outcomes = tuple((test, "failed") for test in failing)
         files = [self.desk.where(spec.run).of(outcomes) for spec in self.specs]
         held = [{path for files_of in files for path in files_of(test)} for test in failing]
+        for test, places in zip(failing, held, strict=True):  # examples are named by the module that they are in
+            places |= {path for path in altered if place_of(path) in surroundings(frozenset({test}))}
         if not failing or any(not places & altered.keys() for places in held):
             return tuple(altered.values())
         needed = set[str]().union(*held)
