@@ -114,13 +114,27 @@ def test_both_halves_of_a_move_are_decided_together() -> None:
     assert (state.course.approved, wanted(state, AwaitGate).because) == ((gone, come), (MANIFEST,))
 
 
-def test_which_file_drops_a_test_is_not_known_so_only_the_last_part_drops_any() -> None:
-    gone = ("tests/t.py::test_gone",)
+def test_a_test_that_names_no_file_of_the_gate_is_dropped_by_the_last_part_alone() -> None:
+    gone = ("some title",)
     report = replace(WITHOUT, would_drop=gone, nothing_else=True)
     state = play(made(begun(), "c1", BOTH, report), decides(BENT.path, digest=evidence_with(BOTH, gone)))
     assert (state.course.may_drop, wanted(state, AwaitGate).dropped) == ((), gone)
     state = play(state, decides(digest=evidence_with((MANIFEST,), gone)))
     assert wanted(state, RunChecks).may_drop == gone
+
+
+@pytest.mark.parametrize(
+    "test", ["tests/t.py::T::test_gone", "t.py > gone", "tests.t.T.test_gone", "t.T.test_gone[a.b]"]
+)
+def test_a_test_is_dropped_with_the_file_that_its_id_names(test: str) -> None:
+    report = replace(WITHOUT, would_drop=(test,), nothing_else=True)
+    asked = made(begun(), "c1", BOTH, report)
+    yes = play(asked, decides(BENT.path, digest=evidence_with(BOTH, (test,))))
+    assert (yes.course.may_drop, wanted(yes, AwaitGate).dropped, open_ids(yes)) == ((test,), (), [REST])
+    no = play(asked, decides(BENT.path, digest=evidence_with(BOTH, (test,)), approved=False))
+    assert (no.course.may_drop, open_ids(no)) == ((), [REST])
+    again = made(no, "c2", BOTH, report)
+    assert [each.dropped for each in again.course.open_gates] == [()]
 
 
 def test_a_test_that_goes_with_an_approved_change_is_asked_about_with_it() -> None:

@@ -165,6 +165,26 @@ def evidence_with(changes: tuple[Change, ...], dropped: tuple[str, ...]) -> str:
     return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()[:24]
 
 
+def tests_of(tests: tuple[str, ...], changes: tuple[Change, ...], others: tuple[Change, ...]) -> tuple[str, ...]:
+    """Return the tests whose ids name a file of these changes, and none of the others."""
+    own, foreign = ([path for each in part for path in (each.path, each.moved) if path] for part in (changes, others))
+    return tuple(
+        test
+        for test in tests
+        if any(_names(test, path) for path in own) and not any(_names(test, path) for path in foreign)
+    )
+
+
+def _names(test: str, path: str) -> bool:
+    """Whether an id names the file, from the top or from a folder that the runner works in: as a path, or dotted."""
+    file, inside, _ = test.replace(" > ", "::").partition("::")
+    if inside:
+        return f"/{path}".endswith(f"/{file}")
+    parts = test.partition("[")[0].split(".")
+    module = "." + path.removesuffix(".py").replace("/", ".")
+    return any(module.endswith("." + ".".join(parts[:length])) for length in range(1, len(parts)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
     """Whether the checks look at the change: it was broken on purpose, and somebody noticed or not."""

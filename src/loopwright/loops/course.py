@@ -19,7 +19,7 @@ from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.risks import Risk
-from loopwright.kernel.trust import RedTests, Trust, evidence_with
+from loopwright.kernel.trust import RedTests, Trust, evidence_with, tests_of
 from loopwright.kernel.wording import guided, join_names, name_causes, told_with_cause
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
@@ -466,7 +466,9 @@ def _undecided(course: Course, gate: GateRecord, parts: tuple[GateRecord, ...]) 
     """Return what of the gate is left to decide beside these parts."""
     decided = {change for each in parts for change in each.because}
     rest = tuple(change for change in gate.because if change not in decided)
-    dropped = tuple(test for test in gate.dropped if test not in course.may_drop)
+    rejected = tuple(change for each in parts if each.ruling is Ruling.REJECTED for change in each.because)
+    gone = {*course.may_drop, *tests_of(gate.dropped, rejected, rest)}
+    dropped = tuple(test for test in gate.dropped if test not in gone)
     if rest and parts:
         return replace(gate, because=rest, dropped=dropped, evidence=evidence_with(rest, dropped))
     is_rejected = any(each.ruling is Ruling.REJECTED for each in parts)

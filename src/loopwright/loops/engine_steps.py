@@ -12,7 +12,7 @@ from loopwright.kernel.evidence import describe_decisions
 from loopwright.kernel.faults import faults_of, names_of_faults
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
-from loopwright.kernel.trust import evidence_with
+from loopwright.kernel.trust import evidence_with, tests_of
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.closing import BY_HAND
@@ -196,7 +196,8 @@ def decided_afterwards(state: S) -> S:
 def split_gate(state: OnCourse, event: GateDecided, gate: GateRecord) -> tuple[GateRecord, ...]:
     """Return the part of the gate that the decision covers, and the rest under an id of its own, if there is one.
 
-    Both halves of a move belong together. Which file drops which test is not known: only the last part drops any.
+    Both halves of a move belong together. A test that would be gone goes with the file that its id names; with the
+    last part where it names none, or several.
     """
     if not event.only:
         return (gate,)
@@ -209,7 +210,9 @@ def split_gate(state: OnCourse, event: GateDecided, gate: GateRecord) -> tuple[G
     rest = tuple(each for each in gate.because if each not in part)
     if not rest:
         return (gate,)
+    own = tests_of(gate.dropped, part, rest)
+    others = tuple(test for test in gate.dropped if test not in own)
     return (
-        replace(gate, because=part, dropped=(), evidence=evidence(part)),
-        replace(gate, because=rest, evidence=evidence_with(rest, gate.dropped)),
+        replace(gate, because=part, dropped=own, evidence=evidence_with(part, own)),
+        replace(gate, because=rest, dropped=others, evidence=evidence_with(rest, others)),
     )

@@ -124,6 +124,8 @@ def test_a_test_that_is_expected_to_fail_now_fails_the_attempt(tmp_path: Path) -
 
 
 MORE = "tests/test_more.py"
+TEST_STRING = "    def test_string(self):\n        self.assertEqual(calc.add('a', 'b'), 'ab')\n"
+TEST_TYPE = "\n    def test_type(self):\n        self.assertEqual(type(calc.add(1, 1)), int)\n"
 MORE_TESTS = OLD.replace("class Calc", "class More")
 
 
@@ -212,6 +214,21 @@ def test_a_test_that_contradicts_the_base_waits_for_a_person(tmp_path: Path) -> 
     assert "AssertionError: 6 != 5" in report.claim.messages[0]
     after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
     assert (faults_of(after), after.held, after.claim) == ((), (), None)
+
+
+def test_a_contradiction_does_not_drop_the_tests_of_other_files(tmp_path: Path) -> None:
+    made = project(tmp_path, {**BASE, MORE: HEAD.replace("Calc(", "More(") + TEST_STRING + TEST_TYPE}, [UNITTEST])
+    changed = {
+        "calc.py": CALC.replace("a + b", "a + b if a != 2 else 6"),
+        FILE: OLD.replace("3), 5", "3), 6"),
+        MORE: HEAD.replace("Calc(", "More(") + TEST_STRING,
+    }
+    commit, trust = made.candidate(changed), Trust(base=made.base, in_force=True)
+    report = asyncio.run(made.report(commit, trust=trust))
+    assert report.claim is not None
+    assert ([change.path for change in report.claim.changes], report.claim.dropped) == ([FILE], ())
+    after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
+    assert (held(after), after.would_drop) == ([MORE], ("test_more.More.test_type",))
 
 
 DOCTESTS = replace(PYTEST, run=(*PYTEST.run, "--doctest-modules"))

@@ -33,8 +33,8 @@ from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.faults import engine_finding
-from loopwright.kernel.model import CheckResult, Finding
-from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
+from loopwright.kernel.model import Change, CheckResult, Finding
+from loopwright.kernel.trust import Canary, Claim, Classed, FileClass, tests_of
 from loopwright.kernel.wording import join_names
 
 T = TypeVar("T")
@@ -150,7 +150,7 @@ class Verification:
             canary=await self._with_code(canary) if canary and canary.said not in ("noticed", "not-shown") else canary,
             evidence=evidence,
             also=also,
-            would_drop=tuple(dict.fromkeys((*_gone(whole), *altered.dropped))),
+            would_drop=tuple(dict.fromkeys((*self._gone_with(changes_of(seen.held), whole), *altered.dropped))),
         )
 
     async def _run(self) -> Runs:
@@ -273,7 +273,13 @@ class Verification:
             # Tests of the candidate alone fail: an attempt like others, which its maker may mend.
             return replace(await self._of_manifest(claim), at_once=not ran.landing)
         trial = await run_checks(self.desk, self.specs, seen.whole, replace(self.desk.drops, any=True))
-        return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
+        return replace(claim, dropped=self._gone_with(changes, trial)) if _is_green(trial) else None
+
+    def _gone_with(self, changes: tuple[Change, ...], results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+        """Return the tests that are gone in a trial of the whole candidate, without those of other files in it."""
+        others = tuple(each.change for each in self.desk.seen.classed if each.change not in changes)
+        foreign = tests_of(_gone(results), others, changes)
+        return tuple(test for test in _gone(results) if test not in foreign)
 
     def _contradicting(self, failing: tuple[str, ...]) -> tuple[Classed, ...]:
         """Return the changed files with tests that hold what fails; all of them where something else fails."""
