@@ -111,7 +111,7 @@ class Classed:
     kind: FileClass
     why: str = ""  # in words for a person: "a runner's configuration", "its name is taken: json"
     judged: bytes | None = None
-    holds_tests: bool = False  # `judged` has tests of the base that the candidate changes
+    holds_tests: tuple[str, ...] = ()  # names of what tests of the base in it describe, where these are changed
     waits: bool = False  # tests of the base in it cannot be told from the product: nothing of it is held back
     is_manifest: bool = False  # decides what is installed
     shares_version: bool = False  # with what lands: a version was changed alike in both

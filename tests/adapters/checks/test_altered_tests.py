@@ -256,6 +256,8 @@ def test_an_example_that_contradicts_the_base_waits_for_a_person_and_judges_from
     assert report.claim.messages[0] == f"{DOCTEST} - Expected: 5 Got: 6"
     after = asyncio.run(made.report(commit, trust=trust, step="s2", approved=report.claim.changes))
     assert (faults_of(after), after.held, after.claim) == ((), (), None)
+    assert after.evidence is not None
+    assert [each.id for each in after.evidence.witnesses] == list(report.claim.failing)
     wrong = made.candidate({"calc.py": OTHER_EXAMPLE.replace("+ 1", "+ 2"), **mine})
     assert faults_of(asyncio.run(made.report(wrong, trust=trust, step="s3", approved=report.claim.changes)))
 

@@ -404,6 +404,11 @@ class Verification:
     async def _candidates(self, ran: Runs, altered: frozenset[str]) -> dict[str, WitnessCandidates]:
         before = await self._outcomes(await self._where_it_began(ran))
         judging, landing = await self._outcomes(ran.judging), await self._outcomes(ran.landing)
+        examples = [
+            (place_of(each.change.path), f".{name}") for each in self.desk.seen.made for name in each.holds_tests
+        ]
+        ids = {test for each in (*judging.values(), *landing.values()) for test, _ in each} if examples else set()
+        altered |= {t for t in ids for module, name in examples if t.startswith(f"{module}.") and t.endswith(name)}
         counting = count_tests(ran.all)
         red = await self._outcomes(await run_checks(self.desk, self.specs, self.desk.seen.base)) if counting else {}
         return {

@@ -15,7 +15,9 @@ from typing import Literal
 from loopwright.adapters.checks.altered_tests import called_functions
 from loopwright.adapters.checks.canary.hollow import same_values
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
+from loopwright.adapters.checks.classes.examples import Examples, with_docstrings
 from loopwright.adapters.checks.demands import fail_on
+from loopwright.adapters.checks.reports import LARGEST
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
 from loopwright.config.settings import CheckSettings
@@ -148,10 +150,15 @@ class WitnessSearch:
         return tuple(Witness(id=name, check=name, fails_on_base="exit-code") for name in names)
 
     async def _without_change(self) -> Tree:
-        """Where the work began, with the candidate's tests."""
-        seen, desk = self.runs.desk.seen, self.runs.desk
+        """Where the work began, with the candidate's tests, and its examples in docstrings of the base."""
+        seen, outfit = self.runs.desk.seen, self.runs.desk.outfit
         tests = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
-        return await desk.outfit.checkouts.compose(seen.start, taken_from=seen.landing, paths=tests)
+        names = {each.change.path: each.holds_tests for each in seen.made if each.change.path.endswith(".py")}
+        held = tuple(path for path in names if names[path])
+        old, new = [await outfit.source.texts(tree, held, limit=LARGEST) for tree in (seen.start, seen.landing)]
+        pairs = {path: (Examples.of(old[path]), Examples.of(new[path])) for path in held if path in old and path in new}
+        texts = {path: with_docstrings(b, a, names[path]).encode() for path, (a, b) in pairs.items() if a and b}
+        return await outfit.checkouts.compose(seen.start, taken_from=seen.landing, paths=tests, texts=texts)
 
     async def red_without(self, spec: CheckSettings, found: WitnessCandidates) -> tuple[frozenset[str], Phases]:
         """Return the tests that fail without the change, and the phases on the landing tree that ask about them."""

@@ -146,7 +146,7 @@ class Classifier:
 
     def _allowed(self, classed: Classed) -> Classed:
         is_gated = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
-        is_altered = classed.holds_tests or (classed.kind is FileClass.TEST and classed.change.how != "added")
+        is_altered = bool(classed.holds_tests) or (classed.kind is FileClass.TEST and classed.change.how != "added")
         is_meant = any(matches(classed.change.path, pattern) for pattern in self.allow)
         return (
             replace(classed, allowed=True, waits=False, judged=None)
@@ -295,7 +295,7 @@ def _with_tests_put_back(change: Change, terms: Terms, why: str) -> Classed:
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):
         return replace(classed, why=back.why, waits=True)
     judged = back.judged.encode() if back.judged is not None else None
-    return replace(classed, why=back.why, judged=judged, holds_tests=judged is not None)
+    return replace(classed, why=back.why, judged=judged, holds_tests=back.differing)
 
 
 def _is_of_library(path: str, terms: Terms) -> bool:

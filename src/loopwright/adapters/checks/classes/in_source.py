@@ -40,6 +40,7 @@ class PutBack:
     why: str = ""
     judged: str | None = None
     waits: bool = False
+    differing: tuple[str, ...] = ()  # names of what these tests are in, or stand beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,9 @@ def _blocks_put_back(
         return PLAIN
     if any(len({block.name for block in each}) != len(each) for each in (old, new)):
         return PutBack("tests inside it cannot be told from its code", waits=True)
-    return PutBack("tests inside it differ", judged=_with_blocks(after, new, {block.name: block.text for block in old}))
+    names = tuple(block.name for block in old)
+    judged = _with_blocks(after, new, {block.name: block.text for block in old})
+    return PutBack("tests inside it differ", judged=judged, differing=names)
 
 
 def _deeper(blocks: tuple[_Block, ...]) -> list[str]:
@@ -185,7 +188,9 @@ def _examples_put_back(before: str, after: str, others: frozenset[str]) -> PutBa
         return PLAIN
     if gone := [name for name in differing if name not in new.docstrings]:
         return PutBack(f"the tests in the docstring of {gone[0] or 'the module'} are gone", waits=True)
-    return PutBack("tests in docstrings differ", judged=with_docstrings(old, new, differing))
+    return PutBack(
+        "tests in docstrings differ", judged=with_docstrings(old, new, differing), differing=tuple(differing)
+    )
 
 
 def _fences(text: str) -> tuple[str, ...]:
