@@ -259,8 +259,8 @@ def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
         told = _apart(claim) if claim.untried else f"without the changes to {_paths(claim.changes)} {_red(claim)}"
-        told = f"{told[0].upper()}{told[1:]}. Make it pass without them, or leave the changes as they are: a person is asked then."
-        return engine_finding(_NEEDS_APPROVAL, told)
+        ways = "Make it pass without them, or leave the changes as they are: a person is asked then."
+        return engine_finding(_NEEDS_APPROVAL, f"{told[0].upper()}{told[1:]}. {ways}")
     if claim.by_number:
         told = f"Tests of the base are not run any more: {_some(claim.dropped)}"
         return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
