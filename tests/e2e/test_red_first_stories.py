@@ -228,6 +228,21 @@ def test_work_about_tests_may_change_tests_alone(tmp_path: Path) -> None:
     assert (done.code, done.data["outcome"], level_of(done)) == (0, "verified", "not shown")
 
 
+MORE_TESTS = {"tests/test_sum.py": TESTS_ONLY[FILE].replace("class Calc", "class Sum")}
+OTHER_ADD = CALC.replace("a + b", "a + abs(b)")
+
+
+@pytest.mark.parametrize("words", [("--about", "tests"), ()], ids=["a person says so", "the reviewer says so"])
+def test_work_about_tests_that_changes_the_product_unseen_waits_for_a_person(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    review = REVIEW if words else REVIEW.replace('"pass"', '"pass", about = "tests"')
+    made = sample(tmp_path, step({"calc.py": OTHER_ADD, **MORE_TESTS}), step({}, repeat=True), review)
+    done = made.loop("feedback", "Test the sum", "--merge", "--unattended", *words, "--json")
+    needs = [each["what"] for each in done.data["needs"]]
+    assert (done.code, done.data["merged"], level_of(done), needs) == (4, False, "guarded", ["unshown"])
+
+
 def test_the_next_loop_names_tests_that_were_altered_without_a_persons_word(tmp_path: Path) -> None:
     altered = TEST_ADD.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5)\n        self.assertEqual(calc.add(0, 1), 1)")
     again = MUL.replace("return a * b", "return b * a")
@@ -363,6 +378,24 @@ def test_a_task_that_an_earlier_one_has_done_is_done_and_nobody_is_asked_to_make
     done = made.loop("start", REQUEST, "--shape", "tool", "--merge", "--unattended", "--json")
     assert (done.code, done.data["tasks"], level_of(done)) == (0, {"done": 2, "total": 2}, "shown")
     assert "again.py" not in made.repo.git("ls-tree", "--name-only", "main").splitlines()
+
+
+@pytest.mark.parametrize(("product", "needs"), [(CALC, []), (OTHER_ADD, ["unshown"])], ids=["tests alone", "product"])
+def test_a_workflow_asks_about_a_task_about_tests_that_changes_the_product(
+    tmp_path: Path, product: str, needs: list[str]
+) -> None:
+    made = sample(
+        tmp_path,
+        planner("Add mul", "Test the sum").replace(
+            'subject = "Test the sum"', 'about = "tests", blockedBy = ["T-001"], subject = "Test the sum"'
+        ),
+        of_task(1, step(operation("mul", "*", 18))),
+        of_task(2, step({"calc.py": product, **MORE_TESTS})),
+        of_task(2, step({}, repeat=True)),
+        config=CONFIG.replace('default = "script"', 'default = "script"\nplanner = "script"'),
+    )
+    done = made.loop("start", REQUEST, "--shape", "tool", "--merge", "--unattended", "--json")
+    assert (done.data["tasks"], [each["what"] for each in done.data["needs"]]) == ({"done": 2, "total": 2}, needs)
 
 
 # --- a system from nothing --------------------------------------------------------------------------------------------

@@ -14,11 +14,14 @@ from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.tickets.state import SHOWN
 from tests.loops import feedback as f
 from tests.loops import tickets as t
 from tests.loops import verified as v
 
 CODE = replace(v.LANDS, changed_code=("src/a.py", "tests/t.py"))
+GUARDED = replace(CODE, evidence=Evidence(level=Level.GUARDED))
+TESTS_ALONE = replace(GUARDED, changed_code=("tests/t.py",), same_product=True)
 GONE = ("t::old", "t::older")
 DROPPED = replace(v.WITHOUT, would_drop=GONE)
 REMOVED = replace(v.RED, held=v.BENT, claim=Claim(changes=v.BENT, failing=("t::old",), dropped=GONE))
@@ -64,8 +67,28 @@ def test_red_checks_are_told_with_it() -> None:
 
 
 def test_what_the_maker_says_that_the_task_is_about_counts_for_nothing() -> None:
-    guarded = replace(CODE, evidence=Evidence(level=Level.GUARDED))
-    assert rules(played(guarded, made="text")) == ["no-witness"]
+    assert rules(played(GUARDED, made="text")) == ["no-witness"]
+
+
+@pytest.mark.parametrize(
+    ("about", "reviewed", "report", "expected"),
+    [
+        ("tests", "", GUARDED, ["no-witness"]),
+        ("", "tests", GUARDED, ["no-witness"]),
+        ("tests", "", TESTS_ALONE, []),
+        ("", "tests", TESTS_ALONE, []),
+        ("cleanup", "", GUARDED, []),
+    ],
+)
+def test_work_about_tests_that_changes_the_product_is_asked_for_a_witness(
+    about: str, reviewed: str, report: ChecksReported, expected: list[str]
+) -> None:
+    assert rules(played(report, about=about, reviewed=reviewed)) == expected
+    ticket = t.session(about=about, trust=v.PART, firm=True)
+    ticket = t.play(ticket, t.MADE, t.saved("c1"), passes(reviewed), report, t.SAID)
+    (seen,) = ticket.past
+    assert [each.rule for each in seen.findings if each.category == "engine"] == expected
+    assert [each.passed for each in seen.aspects if each.aspect == SHOWN] == [False for _ in expected]
 
 
 @pytest.mark.parametrize("report", [DROPPED, REMOVED])

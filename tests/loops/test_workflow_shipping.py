@@ -250,6 +250,16 @@ def test_a_merge_waits_once_for_all_tasks_that_no_test_shows() -> None:
     )
 
 
+@pytest.mark.parametrize(("same_product", "expected"), [(False, [UNSHOWN]), (True, [])])
+def test_a_merge_waits_for_a_task_about_tests_that_changes_the_product(
+    *, same_product: bool, expected: list[str]
+) -> None:
+    state = planned({**task(1), "about": "tests"}, target="refs/heads/main", merge=True)
+    state = replace(state, plan=replace(state.plan, trust=IN_FORCE))
+    state = play(state, makes(1), combined(), replace(GUARDED, same_product=same_product), landed(), *seen())
+    assert [each.gate for each in play(state, *thoroughly(), GUARDED).course.open_gates] == expected
+
+
 def test_unshown_tasks_hold_up_nothing_else() -> None:
     assert where(unshown(merge=False)) == WorkflowPhase.SHIP
     assert where(unshown(trust=Trust(in_force=True, keeps_behaviour=True))) == WorkflowPhase.SHIP

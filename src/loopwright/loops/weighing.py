@@ -63,7 +63,7 @@ class ShowPolicy:
     """What the work is about, and what is asked of a change that no test tells from the base."""
 
     about: str = ""  # code, text, tests or cleanup; empty: nobody says so
-    asks: bool = False  # the maker is asked for a test once
+    asks: bool = False  # the maker is asked for a test once, where the work has to be shown
     grants: bool = False  # the question brings an attempt of its own, where the maker has none left
     merges: bool = False  # it is on its way into the person's branch, where a person is asked
     parts: tuple[str, ...] = ()  # of a whole made of parts: those that no test shows
@@ -339,6 +339,11 @@ def unshown_levels(report: ChecksReported) -> tuple[Level, ...]:
     return (Level.GUARDED, Level.UNTESTED) if warns else (Level.GUARDED,)
 
 
+def has_to_be_shown(about: str, *, same_product: bool) -> bool:
+    """Whether a test has to fail without the change: of work about tests, where it changes the product as well."""
+    return about in ("", "code") or (about == "tests" and not same_product)
+
+
 def asks_for_witness(faults: tuple[Finding, ...]) -> bool:
     """Whether nothing is wrong but that no test shows the change: no failure that any limit counts."""
     return bool(faults) and all(each.category == "engine" and each.rule == NO_WITNESS for each in faults)
@@ -348,11 +353,13 @@ def _unshown(
     state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, may_ask: bool
 ) -> tuple[S, Weighed | None]:
     """The maker is asked for a test once; then a merge waits for a person, and a branch of its own is left as it is."""
-    if policy.asks and may_ask:
+    if not (policy.asks and has_to_be_shown(policy.about, same_product=report.same_product)):
+        return state, None
+    if may_ask:
         return c.steered(state, told_unshown=True), Failed(
             faults=(engine_finding(NO_WITNESS, _ask_for_witness(report)),)
         )
-    if not (policy.asks and policy.merges and report.unshown == "gate"):
+    if not (policy.merges and report.unshown == "gate"):
         return state, None
     return _at(state, _unshown_gate(state, report, commit, policy.parts))
 

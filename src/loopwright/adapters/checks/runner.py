@@ -72,7 +72,7 @@ class CommandChecks:
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()
         specs = as_trusted(selected(self.specs, run.names), run.trust)
-        own_base = run.base
+        own_base = run.after.commit if run.after.alone else run.base  # a task on the merged tree: what landed before
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
         classifier = await self._classifier(run.trust)
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)

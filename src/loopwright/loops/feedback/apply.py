@@ -234,7 +234,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     is_changed = now.commit != base_of(state)  # else an earlier part of the work has done it
-    asks = state.plan.trust.asks_witness and about in ("", "code") and is_changed
+    asks = state.plan.trust.asks_witness and is_changed
     merges = state.plan.merge and bool(state.plan.target)
     policy = ShowPolicy(about=about, asks=asks, grants=not state.plan.lands, merges=merges)
     state, said = weighed(before, event, now.commit, words, policy=policy)

@@ -46,6 +46,7 @@ from loopwright.loops.tickets.judgement import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
+    AS_IT_WAS,
     JUDGE,
     LANDING,
     Critique,
@@ -53,7 +54,6 @@ from loopwright.loops.tickets.state import (
     TicketsPhase,
     TicketsState,
     about,
-    asks_witness,
     base_of,
     best_ticket,
     criticised_by,
@@ -172,7 +172,8 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 
 def _show_policy(state: TicketsState) -> ShowPolicy:
     merges = state.plan.merge and bool(state.plan.target)
-    return ShowPolicy(about=about(state), asks=asks_witness(state), grants=not state.plan.lands, merges=merges)
+    asks = state.plan.trust.asks_witness and state.ticket.files != AS_IT_WAS
+    return ShowPolicy(about=about(state), asks=asks, grants=not state.plan.lands, merges=merges)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:

@@ -27,6 +27,7 @@ from loopwright.loops.accepting import ShownRed
 from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.parts import TaskFacts
 from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.weighing import has_to_be_shown
 
 CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
 _SOMEWHERE, AS_IT_WAS = ("(made before it was adopted)",), ("(nothing: it was done already)",)
@@ -410,6 +411,9 @@ def about(state: TicketsState) -> str:
 
 
 def asks_witness(state: TicketsState) -> bool:
-    """Whether something that failed before the work has to pass now; no test tells an empty change from the base."""
-    is_changed = state.ticket.files != AS_IT_WAS
-    return state.plan.trust.asks_witness and about(state) in ("", "code") and is_changed
+    """Whether something that failed before the work has to pass now: of work about tests, once its maker was asked.
+
+    No test tells an empty change from the base.
+    """
+    is_asked = has_to_be_shown(about(state), same_product=not state.course.told_unshown)
+    return state.plan.trust.asks_witness and is_asked and state.ticket.files != AS_IT_WAS

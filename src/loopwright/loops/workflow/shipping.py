@@ -11,7 +11,16 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
-from loopwright.loops.weighing import Failed, Passed, Rejected, ShowPolicy, rejection, unshown_levels, weighed
+from loopwright.loops.weighing import (
+    Failed,
+    Passed,
+    Rejected,
+    ShowPolicy,
+    has_to_be_shown,
+    rejection,
+    unshown_levels,
+    weighed,
+)
 from loopwright.loops.workflow.calm import calmed
 from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import forbidden_in, remedied
@@ -49,7 +58,9 @@ def _show_policy(state: WorkflowState, levels: tuple[Level, ...]) -> ShowPolicy:
     unshown = tuple(
         f'{task.id} ("{one_line(task.no_test, 200)}")' if task.no_test else task.id
         for task in state.tasks
-        if task.evidence is not None and task.evidence.level in levels and task.plan.about in ("", "code")
+        if task.evidence is not None
+        and task.evidence.level in levels
+        and has_to_be_shown(task.plan.about, same_product=task.same_product)
     )
     return ShowPolicy(
         asks=state.plan.trust.asks_witness and bool(unshown),

@@ -275,10 +275,11 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed, sh
     task = state.tasks[index]
     match said:
         case Passed() if task.as_it_is:
-            state = with_task(state, index, replace(task, evidence=shown))
+            state = with_task(state, index, replace(task, evidence=shown, same_product=True))
             return _done(_done_as_it_is(state, index), index)
         case Passed():
-            return replace(with_task(state, index, replace(task, evidence=shown)), passed=True)
+            task = replace(task, evidence=shown, same_product=event.same_product)
+            return replace(with_task(state, index, task), passed=True)
         case Waits() if (approved := covered(state, task)) is not None:
             return turned(approved)
         case Waits():
