@@ -9,7 +9,7 @@ import pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import faults_of
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.trust import RedTests, Trust
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
@@ -266,3 +266,12 @@ def test_a_word_beforehand_covers_the_examples_of_a_file(tmp_path: Path) -> None
     base = {"calc.py": EXAMPLE, "tests/test_other.py": "def test_other():\n    assert [1]\n"}
     report = reported(tmp_path, {"calc.py": OTHER_EXAMPLE}, base=base, spec=DOCTESTS, allow=("calc.py",))
     assert (held(report), report.claim) == ([], None)
+
+
+def test_a_word_beforehand_does_not_cover_an_example_that_was_red(tmp_path: Path) -> None:
+    red = EXAMPLE.replace("a + b", "a + b + 1")
+    made = project(tmp_path, {"calc.py": red, "tests/test_other.py": "def test_other():\n    assert [1]\n"}, [DOCTESTS])
+    commit, trust = made.candidate({"calc.py": OTHER_EXAMPLE}), Trust(base=made.base, in_force=True, allow=("calc.py",))
+    report = asyncio.run(made.report(commit, trust=trust, red=(RedTests(tests=(DOCTEST,)),)))
+    assert report.claim is not None
+    assert ([change.path for change in report.claim.changes], report.claim.new) == (["calc.py"], (DOCTEST,))

@@ -195,7 +195,8 @@ class CommandChecks:
             changes = await _changed_tests(classifier, commit, run)
             own = await self._own_tests(red)
             found = {each.change.path: each for each in changes if each.change.path not in own}
-            tree = await self.outfit.checkouts.compose(tree, taken_from=commit, paths=frozenset(found))
+            texts = {path: each.judged for path, each in found.items() if each.holds_tests}
+            tree = await self.outfit.checkouts.compose(tree, taken_from=commit, paths=frozenset(found), texts=texts)
             changed |= found
         return replace(seen, red=tree if changed else None, red_changes=changes_of(tuple(changed.values())))
 
@@ -226,7 +227,7 @@ async def _changed_tests(classifier: Classifier, since: Commit, run: ChecksRun) 
     added = {each.change.path for each in await classifier.classify(base, since) if each.kind is FileClass.TEST}
     changed = await replace(classifier, allow=()).classify(since, run.commit)
     own = (each for each in changed if since == base or each.change.path in added)
-    return tuple(each for each in own if is_altered_test(each))
+    return tuple(each for each in own if each.holds_tests or is_altered_test(each))
 
 
 def _may_change(each: Classed, let: frozenset[str], before: LandedBefore) -> bool:

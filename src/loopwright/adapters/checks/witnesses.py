@@ -153,10 +153,9 @@ class WitnessSearch:
         """Where the work began, with the candidate's tests, and its examples in docstrings of the base."""
         seen, outfit = self.runs.desk.seen, self.runs.desk.outfit
         tests = frozenset(each.change.path for each in seen.made if each.kind is FileClass.TEST)
-        names = {each.change.path: each.holds_tests for each in seen.made if each.change.path.endswith(".py")}
-        held = tuple(path for path in names if names[path])
-        old, new = [await outfit.source.texts(tree, held, limit=LARGEST) for tree in (seen.start, seen.landing)]
-        pairs = {path: (Examples.of(old[path]), Examples.of(new[path])) for path in held if path in old and path in new}
+        names = {each.change.path: each.holds_tests for each in seen.made if each.holds_tests}
+        old, new = [await outfit.source.texts(tree, tuple(names), limit=LARGEST) for tree in (seen.start, seen.landing)]
+        pairs = {path: (Examples.of(old[path]), Examples.of(new[path])) for path in old.keys() & new.keys()}
         texts = {path: with_docstrings(b, a, names[path]).encode() for path, (a, b) in pairs.items() if a and b}
         return await outfit.checkouts.compose(seen.start, taken_from=seen.landing, paths=tests, texts=texts)
 

@@ -148,11 +148,8 @@ class Classifier:
         is_gated = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
         is_altered = bool(classed.holds_tests) or (classed.kind is FileClass.TEST and classed.change.how != "added")
         is_meant = any(matches(classed.change.path, pattern) for pattern in self.allow)
-        return (
-            replace(classed, allowed=True, waits=False, judged=None)
-            if is_meant and (is_gated or is_altered)
-            else classed
-        )
+        allowed = replace(classed, allowed=True, waits=False, judged=None)
+        return allowed if is_meant and (is_gated or is_altered) else classed
 
 
 def class_of(change: Change, terms: Terms) -> Classed:

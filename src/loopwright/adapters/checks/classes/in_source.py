@@ -153,9 +153,8 @@ def _blocks_put_back(
         return PLAIN
     if any(len({block.name for block in each}) != len(each) for each in (old, new)):
         return PutBack("tests inside it cannot be told from its code", waits=True)
-    names = tuple(block.name for block in old)
-    judged = _with_blocks(after, new, {block.name: block.text for block in old})
-    return PutBack("tests inside it differ", judged=judged, differing=names)
+    wanted = {block.name: block.text for block in old}
+    return PutBack("tests inside it differ", judged=_with_blocks(after, new, wanted), differing=tuple(wanted))
 
 
 def _deeper(blocks: tuple[_Block, ...]) -> list[str]:
