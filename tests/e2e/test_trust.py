@@ -366,3 +366,14 @@ def below(scene: Scene, params: FeedbackParams) -> Outcome:
         return halt.outcome
 
     return asyncio.run(whole())
+
+
+def test_the_reviewer_is_told_which_files_of_existing_tests_change(tmp_path: Path) -> None:
+    writes = f"file = Path('tests/test_calc.py')\nfile.write_text(file.read_text() + '\\n')\n{PUTS_ADD}"
+    new = "Path('tests/test_new.py').write_text('')\nreport(summary='added')\n"
+    reads = "told = Path(os.environ['LOOP_BRIEF']).read_text().splitlines()\n"
+    notes = "note('told', ' '.join(line for line in told if '`tests/' in line))\n"
+    scene = ready(tmp_path, developer=writes + new, reviewer=reads + notes + PASSES)
+    scene.loop("feedback", "Add add()", "--unattended", code=0)
+    (line,) = scene.noted("told")
+    assert ("`tests/test_calc.py`" in line, "test_new" in line) == (True, False)

@@ -145,6 +145,16 @@ def test_the_reviewer_is_told_what_will_not_land() -> None:
     assert "without their manifest are put back to the base's: `uv.lock`." in locks
 
 
+def test_the_reviewer_hears_which_files_of_existing_tests_change() -> None:
+    altered = replace(saved("c1"), altered_tests=("tests/t.py",))
+    state = play(begun(), DONE, altered)
+    assert wanted(state, RunAgent).brief.altered_tests == ("tests/t.py",)
+    told = brief_parts.change("## Change", wanted(state, RunAgent).brief, "", "No diff.")
+    assert [line for line in told.splitlines() if "`tests/t.py`" in line] == [
+        "It changes existing tests: look at what they no longer assert: `tests/t.py`."
+    ]
+
+
 def test_a_change_the_task_names_is_waited_for() -> None:
     state = checked(begun("loosen tests/t.py"), WITHOUT)
     assert where(state) == Station.GATE

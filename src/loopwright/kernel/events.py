@@ -108,6 +108,7 @@ class Checkpointed:
     unchanged: bool = False  # against its parent; logs of before do not say so
     touched: tuple[Touched, ...] = ()  # lines changed against the base, where only a part was taken
     put_back: tuple[str, ...] = ()  # locks that changed without their manifest: the base's land
+    altered_tests: tuple[str, ...] = ()  # files of tests that the base has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

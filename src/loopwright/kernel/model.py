@@ -317,6 +317,7 @@ class Brief:
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     unapproved: tuple[str, ...] = ()  # places of the candidate that do not land unless a person approves
     put_back: tuple[str, ...] = ()  # locks that changed without their manifest: the base's land
+    altered_tests: tuple[str, ...] = ()  # files of tests that the base has and the candidate changes
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 

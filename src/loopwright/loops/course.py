@@ -196,6 +196,7 @@ class Course:
     lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
     held: tuple[Change, ...] = ()  # what does not, unless a person approves
     put_back: tuple[str, ...] = ()  # nor these, and nobody is asked: locks without their manifest
+    altered_tests: tuple[str, ...] = ()  # files of tests of the base that the candidate changes
     candidate: Commit = NO_COMMIT  # with all of it
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all

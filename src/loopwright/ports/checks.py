@@ -41,6 +41,7 @@ class Examined:
     lands: Tree = Tree("")  # the candidate without what nobody approved; empty: as it is
     held: tuple[Change, ...] = ()  # what that leaves out
     put_back: tuple[str, ...] = ()  # and what it leaves out without asking: locks without their manifest
+    tests: tuple[str, ...] = ()  # changed files of tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

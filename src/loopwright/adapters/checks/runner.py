@@ -27,6 +27,7 @@ from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Compared, Examined
 
 _LARGEST_SCRIPT = 256 * 1024
+_TESTS = (FileClass.TEST, FileClass.CHANGED_TEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,7 @@ class CommandChecks:
             lands=seen.landing,
             held=changes_of(seen.held),
             put_back=seen.put_back,
+            tests=tuple(each.change.path for each in seen.classed if each.kind in _TESTS),
         )
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:

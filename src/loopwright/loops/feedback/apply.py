@@ -177,7 +177,8 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
         tree=event.tree,
         why=_WHY_GATE,
     )
-    state = c.called_for(c.steered(replace(state, commit=event.commit), put_back=event.put_back), gate)
+    state = replace(state, commit=event.commit)
+    state = c.called_for(c.steered(state, put_back=event.put_back, altered_tests=event.altered_tests), gate)
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
     state = state if tests else c.note_made(state, base_of(state), event.commit)
     if not tests and not event.files:

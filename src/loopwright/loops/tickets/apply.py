@@ -201,7 +201,7 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         idle=False,
     )
     state = c.note_made(replace(state, commit=event.commit, ticket=ticket), base_of(state), event.commit)
-    state = c.called_for(c.steered(state, put_back=event.put_back), gate)
+    state = c.called_for(c.steered(state, put_back=event.put_back, altered_tests=event.altered_tests), gate)
     if not files and (not state.plan.lands or _is_to_be_asked(state)):
         return _unchanged(state, checked=state)
     same = judged_before(state) if state.plan.firm else None

@@ -55,6 +55,7 @@ def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
         candidate=state.commit,
         unapproved=state.course.unapproved,
         put_back=state.course.put_back,
+        altered_tests=state.course.altered_tests,
         own=_facts(state),
     )
 
