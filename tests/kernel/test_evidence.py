@@ -4,7 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.evidence import AlteredTest, Evidence, Level, Witness, combine, describe, describe_tests, lowest
+from loopwright.kernel.evidence import (
+    AlteredTest,
+    Evidence,
+    Level,
+    WeakenedTest,
+    Witness,
+    combine,
+    describe,
+    describe_tests,
+    describe_weakened,
+    lowest,
+)
 
 WITNESSES = (
     Witness(id="t::a", check="test", fails_on_base="assertion"),
@@ -92,3 +103,18 @@ def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:
 )
 def test_a_whole_is_shown_as_little_as_its_weakest_part(levels: tuple[Level, ...], level: Level) -> None:
     assert lowest(levels) is level
+
+
+def test_held_back_files_are_named_with_the_tests_that_look_at_less() -> None:
+    tests = (
+        WeakenedTest(file="a.py", id="a.py::test_one", how="gone"),
+        WeakenedTest(file="a.py", id="a.py::test_two", how="blind", stubbed="src/x.py: add"),
+        WeakenedTest(file="b.js", how="gone"),
+        WeakenedTest(file="c.py", id="c.py::test_three", how="skipped"),
+    )
+    assert describe_weakened(tests) == (
+        "a.py is held back: test_one is gone; test_two no longer fails when src/x.py: add is stubbed;"
+        " b.js is held back: the file is gone and 1 more"
+    )
+    others = {each: describe_weakened((replace(tests[3], how=each),)) for each in ("fewer-cases", "untried", "altered")}
+    assert len({*others.values(), describe_weakened(tests[3:]), describe_weakened(())}) == 5

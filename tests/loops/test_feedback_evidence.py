@@ -6,9 +6,9 @@ import pytest
 
 from loopwright.kernel.actions import Integrate, RunAgent
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import Evidence, Level
+from loopwright.kernel.evidence import Evidence, Level, WeakenedTest
 from loopwright.kernel.faults import engine_finding
-from loopwright.kernel.gates import UNSHOWN
+from loopwright.kernel.gates import PROTECTED, UNSHOWN
 from loopwright.kernel.model import Tree
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station
@@ -61,6 +61,16 @@ def test_an_untested_change_that_is_only_told_waits_where_it_is_merged(*, merge:
 def test_a_mutation_check_that_is_off_asks_for_nothing() -> None:
     silent = replace(UNTESTED, canary=replace(v.MISSED, rule="off"), evidence=Evidence(level=Level.NOT_SHOWN))
     assert f.wanted(played(silent, merge=True), Integrate).target == "refs/heads/main"
+
+
+def test_tests_that_are_held_back_are_asked_about_before_a_change_that_no_test_shows() -> None:
+    weakened = (WeakenedTest(file="tests/t.py", id="tests/t.py::test_pickle", how="skipped"),)
+    report = replace(GUARDED, held=v.BENT, weakened=weakened)
+    asked = played(report, merge=True)
+    assert [each.rule for each in asked.past[-1].failures] == ["no-witness"]
+    assert "test_pickle is skipped" in asked.past[-1].failures[0].issue
+    state = played(report, report, merge=True)
+    assert (state.course.station, [each.gate for each in state.course.open_gates]) == (Station.GATE, [PROTECTED])
 
 
 def test_a_test_of_what_landed_before_is_not_noted_as_the_candidates() -> None:

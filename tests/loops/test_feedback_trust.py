@@ -10,6 +10,7 @@ import pytest
 from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided
+from loopwright.kernel.evidence import WeakenedTest
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import (
@@ -322,6 +323,32 @@ def test_a_developer_that_leaves_it_so_is_taken_at_its_word(report: str) -> None
     state = play(checked(begun(), told), DONE, kept("c1", changes=told.held))
     assert keys(state)[0] == "checks-2.1"
     assert where(play(state, told)) == Station.GATE
+
+
+WEAKENED = (WeakenedTest(file="tests/t.py", id="tests/t.py::test_pickle", how="gone"),)
+
+
+def test_weakened_tests_that_may_look_at_an_unnoticed_change_are_named_and_asked_about_alone() -> None:
+    report = replace(WITHOUT, canary=MISSED, weakened=WEAKENED)
+    state = checked(begun(), report)
+    told = developer(state).brief.failures[-1]
+    assert told.rule == "untested-change"
+    assert "test_pickle is gone" in told.issue
+    assert MISSED.sentence not in told.issue
+    state = checked(state, report, "c2")
+    assert [each.gate for each in state.course.open_gates] == ["protected"]
+    gate = wanted(state, AwaitGate)
+    assert (where(state), "test_pickle is gone" in gate.why) == (Station.GATE, True)
+    state = play(state, approves(gate.evidence))
+    assert wanted(state, RunChecks).approved == BENT
+    assert [each.gate for each in play(state, report).course.open_gates] == ["untested"]
+
+
+def test_weakened_tests_are_named_where_they_are_held_back_with_other_files_or_needed() -> None:
+    needed = replace(red(FAILURE), held=BENT, claim=Claim(changes=BENT, at_once=True))
+    for report in (replace(LANDS, held=(*BENT, *MANIFEST), nothing_else=True), needed):
+        gate = wanted(checked(begun(), replace(report, weakened=WEAKENED)), AwaitGate)
+        assert "test_pickle is gone" in gate.why
 
 
 def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.kernel.evidence import Evidence
+from loopwright.kernel.evidence import Evidence, WeakenedTest
 from loopwright.kernel.model import (
     NO_COMMIT,
     NO_KEY,
@@ -88,6 +88,7 @@ class ChecksReported:
     unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
     written: tuple[str, ...] = ()  # files of tests that agents wrote, and that no person has seen
     would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back
+    weakened: tuple[WeakenedTest, ...] = ()  # those for which files of tests are held back
     kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
     hidden: tuple[FailedHiddenTest, ...] = ()  # tests of an examiner that fail; the findings do not quote them

@@ -40,6 +40,16 @@ class AlteredTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeakenedTest:
+    """A test of the base that looks at less than before, and the changed file that is held back for it."""
+
+    file: str
+    id: str = ""  # empty: no check names the tests of the file
+    how: Literal["gone", "skipped", "fewer-cases", "blind", "untried", "altered"]
+    stubbed: str = ""  # of a blind one: the functions that it noticed when they were stubbed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     level: Level
     witnesses: tuple[Witness, ...] = ()
@@ -82,6 +92,35 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
     why = "changed and not compared with the base, for no check names its tests"
     uncompared = (f"{why}: {_some(evidence.uncompared)}",) if evidence.uncompared else ()
     return (*altered, *uncompared, *idle)
+
+
+def describe_weakened(tests: tuple[WeakenedTest, ...]) -> str:
+    """Say which files are held back, for which tests, and why."""
+    named = {
+        file: "; ".join(_describe_weakened(each) for each in tests[:_NAMED] if each.file == file)
+        for file in dict.fromkeys(each.file for each in tests[:_NAMED])
+    }
+    more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
+    return "; ".join(f"{file} is held back: {told}" for file, told in named.items()) + more
+
+
+def _describe_weakened(test: WeakenedTest) -> str:
+    name = test.id.rpartition("::")[2] or "the file"
+    match test.how:
+        case "gone":
+            return f"{name} is gone"
+        case "skipped":
+            return f"{name} is skipped now, or expected to fail"
+        case "fewer-cases":
+            return f"{name} has fewer cases"
+        case "blind":
+            return f"{name} no longer fails when {test.stubbed or 'the code it calls'} is stubbed"
+        case "untried":
+            return f"{name} is altered, and whether it still looks could not be tried"
+        case "altered":
+            return f"{name} is altered"
+        case _:
+            assert_never(test.how)
 
 
 def describe_decisions(decisions: tuple[str, ...]) -> tuple[str, ...]:

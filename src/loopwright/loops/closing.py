@@ -100,8 +100,8 @@ def said_beforehand(outcome: Outcome) -> tuple[str, ...]:
     return (*asked, *((f"Untested: {one_line(outcome.unnoticed, 500)}",) if outcome.unnoticed else ()))
 
 
-def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
-    """What it did without, where that is kept, and how it lands after all."""
+def held(outcome: Outcome, gate: str, loop: str, because: str = "") -> tuple[str, ...]:
+    """What it did without, why, where that is kept, and how it lands after all."""
     if not outcome.held:
         return _left_behind(outcome)
     paths = ", ".join(
@@ -109,7 +109,9 @@ def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     )
     more = f" and {counted(len(outcome.held) - _HELD, 'other')}" if len(outcome.held) > _HELD else ""
     kept = f", kept on branch {outcome.held_on}" if outcome.held_on else ""
-    why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",) if outcome.still_held else ()
+    why = (f"Why: {one_line(because, 700)}.",) if because else ()
+    if outcome.still_held:
+        why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",)
     how = f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`"
     how = how if gate and BY_HAND not in outcome.still_held else ""
     return (f"Held back, the base's versions stand: {paths}{more}{kept}.", *why, *((how,) if how else ()))

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import Level
+from loopwright.kernel.evidence import Level, describe_weakened
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
@@ -234,7 +234,9 @@ def _claim_gate(report: ChecksReported, claim: Claim, commit: Commit) -> GateRec
         because=claim.changes,
         commit=commit,
         tree=report.tree,
-        why=_why(claim, name_causes(faults_of(report))) + _since(claim, commit) + _signs(report, claim.changes),
+        why="; ".join(filter(None, (_why(claim, name_causes(faults_of(report))), describe_weakened(report.weakened))))
+        + _since(claim, commit)
+        + _signs(report, claim.changes),
         failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
         red_at=claim.red_at,
@@ -326,10 +328,29 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
     if gate.ruling is Ruling.APPROVED:
         return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
-        told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails when this code is broken")
-        return c.steered(state, told_untested=True), Failed(faults=(told,))
+        told = _bring_back(report, "no test notices when the change is broken")
+        told = told or f"{canary.sentence}; write a test that fails when this code is broken"
+        return c.steered(state, told_untested=True), Failed(faults=(engine_finding(canary.said, told),))
     if canary.said == "untested-change" and canary.rule != "gate":
         return c.steered(state, unnoticed=canary.sentence), None
+    return _at_held_tests(state, report, gate, "no test notices when the change is broken")
+
+
+def _bring_back(report: ChecksReported, blind: str) -> str:
+    """Tell the maker that the tests which may look at its change are held back; nothing where none are."""
+    if not report.weakened:
+        return ""
+    told = f"{describe_weakened(report.weakened)}. Without what is held back {blind}"
+    return f"{told}. Bring the tests back, or put new tests into another file, or leave it so: a person is asked then."
+
+
+def _at_held_tests(state: S, report: ChecksReported, gate: GateRecord, blind: str) -> tuple[S, Weighed | None]:
+    """Wait at the gate; but where tests that may look at the change are held back, a person is asked about those."""
+    if report.weakened:
+        held = _held_gate(state, report, gate.commit)
+        seen, said = _at(state, replace(held, why=f"{held.why}; without it {blind}"))
+        if said is not None:
+            return seen, said
     return _at(state, gate)
 
 
@@ -361,10 +382,13 @@ def _unshown(
         )
     if not (policy.merges and report.unshown == "gate"):
         return state, None
-    return _at(state, _unshown_gate(state, report, commit, policy.parts))
+    gate = _unshown_gate(state, report, commit, policy.parts)
+    return _at_held_tests(state, report, gate, "no test tells the change from the base")
 
 
 def _ask_for_witness(report: ChecksReported) -> str:
+    if told := _bring_back(report, "no test fails without your change"):
+        return told
     idle = report.evidence.idle_tests if report.evidence else ()
     told = f" These new tests pass whatever the changed code returns: {_some(idle)}." if idle else ""
     return (
@@ -460,9 +484,17 @@ def _held_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateR
         because=report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
-        why=c.WHY_HELD + _signs(report, report.held),
+        why=_why_held(report) + _signs(report, report.held),
         dropped=report.would_drop,
     )
+
+
+def _why_held(report: ChecksReported) -> str:
+    if not report.weakened:
+        return c.WHY_HELD
+    told, files = describe_weakened(report.weakened), {each.file for each in report.weakened}
+    others = any(change.path not in files for change in report.held)
+    return f"{c.WHY_HELD}; {told}" if others else f"until a person approves, {told}"
 
 
 def _left_over(report: ChecksReported) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import WeakenedTest
 from loopwright.kernel.faults import faults_of
 from loopwright.kernel.trust import RedTests, Trust
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
@@ -81,17 +82,17 @@ def test_a_changed_test_that_still_looks_lands(
 
 
 WEAKENED = pytest.mark.parametrize(
-    ("name", "text", "how"),
+    ("name", "text", "why"),
     [
-        ("an assertion less", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "calc.add(0, 0)"), "weakened"),
+        ("an assertion less", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "calc.add(0, 0)"), "blind"),
         ("a test less", HEAD + TEST_ADD, "gone"),
-        ("a weaker assertion", OLD.replace("Equal(calc.add(0, 0), 0)", "IsNotNone(calc.add(0, 0))"), "weakened"),
-        ("skipped", OLD.replace("    def test_zero", "    @unittest.skip('later')\n    def test_zero"), "weakened"),
-        ("hidden", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(0, 0)"), "weakened"),
+        ("a weaker assertion", OLD.replace("Equal(calc.add(0, 0), 0)", "IsNotNone(calc.add(0, 0))"), "blind"),
+        ("skipped", OLD.replace("    def test_zero", "    @unittest.skip('later')\n    def test_zero"), "skipped"),
+        ("hidden", OLD.replace("self.assertEqual(calc.add(0, 0), 0)", "self.assertEqual(0, 0)"), "blind"),
         (
             "in a renamed class",
             OLD.replace("class Calc", "class Sums").replace("Equal(calc.add(0, 0), 0)", "IsNotNone(calc.add(0, 0))"),
-            "weakened",
+            "blind",
         ),
     ],
 )
@@ -99,18 +100,23 @@ WEAKENED = pytest.mark.parametrize(
 
 @WEAKENED
 def test_a_weakened_test_is_held_back_and_not_listed_among_what_lands(
-    tmp_path: Path, name: str, text: str, how: str
+    tmp_path: Path, name: str, text: str, why: str
 ) -> None:
     report = reported(tmp_path, {FILE: text, "tests/test_new.py": HEAD + TEST_ADD})
     assert (held(report), rows(report), report.written) == ([FILE], [], ("tests/test_new.py",))
+    stubbed = "calc.py: add" if why == "blind" else ""
+    assert report.weakened == (
+        WeakenedTest(file=FILE, id="test_calc.Calc.test_zero", how=why, stubbed=stubbed),  # type: ignore[arg-type]
+    )
     assert report.lands != ""
 
 
 @WEAKENED
 def test_a_weakened_test_that_a_person_allowed_is_listed_as_confirmed(
-    tmp_path: Path, name: str, text: str, how: str
+    tmp_path: Path, name: str, text: str, why: str
 ) -> None:
     report = reported(tmp_path, {FILE: text}, allow=(FILE,))
+    how = "gone" if why == "gone" else "weakened"
     still = [row for row in rows(report) if row[1] != "moved"]
     assert (held(report), still, report.written) == ([], [("test_zero", how)], ())
     assert report.evidence is not None

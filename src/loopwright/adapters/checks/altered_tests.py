@@ -12,11 +12,12 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
+from typing import Literal
 
 from loopwright.adapters.checks.canary.hollow import StubForm, names_at, names_in
 from loopwright.adapters.checks.canary.plan import BrokenChange
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import Outcomes, lost, place_of
+from loopwright.adapters.checks.ids import Lost, Outcomes, lost, place_of
 from loopwright.adapters.checks.runners.asking import asked
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sources_of_tests import (
@@ -29,13 +30,16 @@ from loopwright.adapters.checks.sources_of_tests import (
 )
 from loopwright.adapters.checks.trial_runs import PLAIN, TrialRuns
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.evidence import AlteredTest
+from loopwright.kernel.evidence import AlteredTest, WeakenedTest
 from loopwright.kernel.model import Tree
 from loopwright.kernel.trust import FileClass
+from loopwright.kernel.wording import join_names
 
 _MOST_TRIED = 50  # altered test functions of one file
 _LARGEST = 512 * 1024
+_NAMED = 3  # stubbed functions in a sentence
 _FORMS: tuple[StubForm, ...] = ("object", "none", "raise")
+_How = Literal["gone", "skipped", "fewer-cases", "blind", "untried", "altered"]
 _Ids = Mapping[str, frozenset[str]]  # by the file they stand in, or by the name of their function
 
 
@@ -43,7 +47,7 @@ _Ids = Mapping[str, frozenset[str]]  # by the file they stand in, or by the name
 class Alterations:
     tests: Mapping[str, tuple[AlteredTest, ...]] = field(default_factory=dict)  # by file
     by_file: _Ids = field(default_factory=dict)  # ids whose own source differs, or whatever they may use
-    weakened: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids by the file that only a person lets in
+    weakened: Mapping[str, tuple[WeakenedTest, ...]] = field(default_factory=dict)  # by file: only a person lets it in
     lost: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # ids that are gone or skipped, by file
     unread: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     let_in: frozenset[str] = frozenset()  # files that a person let be changed
@@ -60,8 +64,9 @@ class Alterations:
 
     def asked_about(self) -> Alterations:
         """The same, where a person looks at every file with an altered test."""
-        every = {path: tuple(sorted(tests)) for path, tests in self.by_file.items() if tests}
-        return replace(self, weakened={**dict.fromkeys(self.unread, ()), **every, **self.weakened})
+        every = {path: _each(path, tests, "altered") for path, tests in self.by_file.items() if tests}
+        unread = {path: (WeakenedTest(file=path, how="altered"),) for path in self.unread}
+        return replace(self, weakened={**unread, **every, **self.weakened})
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -82,10 +87,10 @@ class _ChangedFile:
     old_text: str | None = None
     new_text: str | None = None
 
-    def lost(self) -> frozenset[str]:
+    def lost(self) -> Lost:
         """Return the test functions with fewer cases, or fewer that run: gone, skipped or expected to fail."""
         then, since = (tuple((function_of(test), how) for test, how in each) for each in (self.before, self.now))
-        return frozenset(lost(then, since).tests)
+        return lost(then, since)
 
     def renamed(self) -> dict[str, str]:
         """Return the functions that are gone where a new one of the same name, with as many cases, is in another class.
@@ -128,7 +133,7 @@ class AlteredTests:
         fresh = await self._fresh_bodies(now)
         tests = defaultdict[str, list[AlteredTest]](list)
         altered = defaultdict[str, frozenset[str]](frozenset)
-        weakened = defaultdict[str, set[str]](set)
+        weakened = defaultdict[str, tuple[WeakenedTest, ...]](tuple)
         not_run = defaultdict[str, set[str]](set)
         for spec in self.runs.specs:
             if not before.get(spec.name):
@@ -142,14 +147,14 @@ class AlteredTests:
                 rows, differing, gone = _compare(file, fresh, frozenset(renamed))
                 for path in (file.path,) if file.path else users:
                     tests[path] += rows
-                    weakened[path] |= gone
+                    weakened[path] += tuple(replace(each, file=path) for each in gone)
                     not_run[path].update(lost(file.before, file.now).tests)
                 using = differing | users.get(file.path, frozenset())
                 tried[file.path] = frozenset(test for test in using if _name(test) in there)
                 altered[file.path] |= tried[file.path]
             for path, noticed_less in (await self._weakened(spec, tried, there)).items():
-                weakened[path] |= noticed_less
-        less = {function_of(test) for each in weakened.values() for test in each}
+                weakened[path] += noticed_less
+        less = {test.id for each in weakened.values() for test in each}
         told = {
             path: tuple(
                 replace(row, how="weakened") if row.how == "altered" and row.id in less else row for row in rows
@@ -159,11 +164,11 @@ class AlteredTests:
         named = any(before.values())
         # What a check does not name cannot be compared; a file that is gone is gone all the same.
         taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
-        removed = {} if named else {path: () for path in changed if path in taken}
+        removed = {path: (WeakenedTest(file=path, how="gone"),) for path in changed if path in taken and not named}
         return Alterations(
             tests=told,
             by_file=dict(altered),
-            weakened={**removed, **{path: tuple(sorted(ids)) for path, ids in weakened.items() if ids}},
+            weakened={**removed, **{path: tuple(dict.fromkeys(each)) for path, each in weakened.items() if each}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
             unread=() if named else changed,
         )
@@ -251,22 +256,23 @@ class AlteredTests:
         ran = (await self.runs.start(spec, self.desk.seen.start, wanted, phases)).ran
         return (ran and ran.notes) or ()
 
-    async def _weakened(self, spec: CheckSettings, tried: _Ids, there: _Ids) -> dict[str, set[str]]:
+    async def _weakened(self, spec: CheckSettings, tried: _Ids, there: _Ids) -> dict[str, tuple[WeakenedTest, ...]]:
         """Return the tests that noticed a stubbed product function as they were, and do not any more."""
         many = {path for path, tests in tried.items() if len({function_of(test) for test in tests}) > _MOST_TRIED}
-        found = {path: set(tried[path]) for path in many}  # altered and not tried: a person looks
+        found = {path: _each(path, tried[path], "untried") for path in many}
         tests = frozenset(test for path, each in tried.items() if path not in many for test in each)
         if not tests:
             return found
         called = await called_functions(self.runs, spec, self.desk.seen.start, tests)
         if called is None:
-            return {path: set(each) for path, each in tried.items() if each}
+            return {path: _each(path, each, "untried") for path, each in tried.items() if each}
         cases = {test: there[_name(test)] for test in tests}
         since = {test: each & {test} or each for test, each in cases.items()}  # the same case, if it is still there
         blind = await self._blind(spec, since, called)
+        stubbed = join_names([f"{path}: {name}" for path in sorted(called) for name in sorted(called[path])], _NAMED)
         for path, each in tried.items():
             if path not in many and each & blind:
-                found[path] = set(each & blind)
+                found[path] = _each(path, each & blind, "blind", stubbed)
         return found
 
     async def _blind(
@@ -319,12 +325,13 @@ async def called_functions(
 
 def _compare(
     file: _ChangedFile, fresh: Mapping[str, bool], renamed: frozenset[str]
-) -> tuple[list[AlteredTest], frozenset[str], frozenset[str]]:
-    """Compare by source and by id: what to tell, the altered ids, the functions that are gone.
+) -> tuple[list[AlteredTest], frozenset[str], list[WeakenedTest]]:
+    """Compare by source and by id: what to tell, the altered ids, the functions of which less is run.
 
     A test whose unchanged body stands under another id was moved.
     """
-    found, missing = file.compare(), file.lost()
+    found, less = file.compare(), file.lost()
+    missing = frozenset(less.tests)
     edited = frozenset(test for test in renamed if found.everything or name_in_file(test) in found.altered)
     ran = {function_of(test) for test, how in file.before if how == "passed"}
     runs_elsewhere = {test: fresh.get(found.bodies.get(name_in_file(test), "")) for test in missing}
@@ -335,9 +342,17 @@ def _compare(
     own = (test for test, _ in file.before if function_of(test) in (still - missing) | edited)
     altered = frozenset(test for test in own if found.everything or name_in_file(test) in found.altered)
     rows = [AlteredTest(id=test, how="moved") for test in sorted(moved)]
+    how: dict[str, _How] = {
+        test: "gone" if test not in still else "skipped" if test in less.skipped else "fewer-cases" for test in gone
+    }
     rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]
     rows += [AlteredTest(id=test, how="altered") for test in sorted(set(map(function_of, altered)))]
-    return rows, altered, gone
+    return rows, altered, [WeakenedTest(file=file.path, id=test, how=how[test]) for test in sorted(gone)]
+
+
+def _each(path: str, tests: Iterable[str], how: _How, stubbed: str = "") -> tuple[WeakenedTest, ...]:
+    names = sorted(set(map(function_of, tests)))
+    return tuple(WeakenedTest(file=path, id=name, how=how, stubbed=stubbed) for name in names)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> _Ids:

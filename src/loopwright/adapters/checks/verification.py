@@ -151,6 +151,7 @@ class Verification:
             evidence=evidence,
             also=also,
             would_drop=tuple(dict.fromkeys((*self._gone_with(changes_of(seen.held), whole), *altered.dropped))),
+            weakened=tuple(each for tests in altered.weakened.values() for each in tests),
         )
 
     async def _run(self) -> Runs:

@@ -22,6 +22,7 @@ from loopwright.kernel.trust import Trust
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import way_on
 from loopwright.loops import closing
+from loopwright.loops.course import WHY_HELD
 from loopwright.loops.kind import Scene
 
 R = TypeVar("R")
@@ -143,12 +144,18 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *closing.evidence(outcome, can_be_shown=_can_be_shown(seen)),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
-        *closing.held(outcome, held_gate, seen.row.id),
+        *closing.held(outcome, held_gate, seen.row.id, _why_held(seen)),
         *closing.waiting(outcome),
         *closing.stay(outcome),
         *_left(project, seen.row.id, outcome),
         closing.look_closer(seen.row.id, outcome, there),
     )
+
+
+def _why_held(seen: View) -> str:
+    """Return the gate's reason where it says more than that only a person can let such a change in."""
+    gate = seen.now.state.course.due(PROTECTED)
+    return gate.why if gate is not None and gate.why != WHY_HELD else ""
 
 
 def _can_be_shown(seen: View) -> bool:

@@ -41,7 +41,7 @@ from loopwright.kernel.events import (
     StateEdited,
     TimeReached,
 )
-from loopwright.kernel.evidence import describe
+from loopwright.kernel.evidence import describe, describe_weakened
 from loopwright.kernel.model import (
     NOT_RUN,
     NOTHING_YET,
@@ -283,7 +283,10 @@ def _asks(claim: Claim) -> str:
 
 def _besides(event: ChecksReported) -> str:
     """What the verdict does without, what only a person can allow, and whether the checks look at the change."""
-    held = f"; held back: {_named(tuple(change.place for change in event.held))}" if event.held else ""
+    files = {each.file for each in event.weakened}
+    others = tuple(change.place for change in event.held if change.path not in files)
+    held = f"; {one_line(describe_weakened(event.weakened), 500)}" if event.weakened else ""
+    held += f"; held back: {_named(others)}" if others else ""
     asks = _asks(event.claim) if event.claim is not None else ""
     canary = f"; {one_line(event.canary.sentence, 300)}" if event.canary is not None else ""
     shown = f"; {one_line(describe(event.evidence), 500)}" if event.evidence is not None else ""
