@@ -9,7 +9,7 @@ import pytest
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, Stop
 from loopwright.kernel.events import AgentReported, ChecksReported
 from loopwright.kernel.evidence import Evidence, Level
-from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Tree, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Severity, Tree, Verdict
 from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -60,6 +60,19 @@ def test_a_person_is_asked_about_a_change_of_comments_for_a_task_about_code(
     state = f.play(feedback(about=planned), f.DONE, f.saved("c1"), passes(reviewed), SAME)
     assert where(state) == (Station.ESCALATED if asks else Station.LAND)
     assert ("it may be done already" in f.wanted(state, Ask).question) if asks else f.wanted(state, Integrate)
+
+
+@pytest.mark.parametrize(("path", "kind"), [("README.md", "text"), ("tests/test_more.py", "tests")])
+def test_a_person_hears_what_changed_and_how_to_say_that_it_is_the_work(path: str, kind: str) -> None:
+    saved, report = replace(f.saved("c1"), paths=(path,)), replace(SAME, written=("tests/test_more.py",))
+    state = f.play(feedback(), f.DONE, saved, passes(""), report)
+    asked = f.wanted(state, Ask)
+    assert f"only {path} changed" in asked.question
+    assert f"`--about {kind}`" in asked.question
+    assert path in next(each.label for each in asked.options if each.choice == "accept")
+    assert [each.severity for each in state.past[-1].issues] == [Severity.LOW]
+    ticket = t.play(tickets(), t.MADE, replace(t.saved("c1"), paths=(path,)), passes(""), report)
+    assert f"`--about {kind}`" in t.wanted(ticket, Ask).question
 
 
 WAITED_FOR = [

@@ -12,6 +12,7 @@ from loopwright.kernel.faults import faults_of
 from loopwright.kernel.model import Commit, Demand, Ending, Outcome
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
 from loopwright.kernel.trust import is_named
+from loopwright.kernel.wording import join_names
 from loopwright.loops import course as c
 from loopwright.loops.course import OnCourse, Station
 from loopwright.loops.hooks import untested
@@ -31,6 +32,7 @@ _OF_EXAMINER = (
 )
 NO_CHANGE = "no-change"
 SAME_PRODUCT = "No code was changed that would land, only comments, texts, tests or what is held back"
+_NAMED = 3  # files in a sentence
 _MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
 
 _DONE_BEFORE = (
@@ -81,6 +83,14 @@ def is_left_as_it_was(report: ChecksReported, about: str, words: tuple[str, ...]
 def changed_nothing(outcome: Outcome) -> bool:
     """Whether its maker left the product as it was."""
     return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
+
+
+def describe_same_product(report: ChecksReported, about: str, paths: tuple[str, ...]) -> tuple[str, str]:
+    """Say what changed where no code did, and by which `--about` a person could have said that this is the work."""
+    if about or not paths:
+        return f"{SAME_PRODUCT} ({join_names(paths, _NAMED)})" if paths else SAME_PRODUCT, ""
+    kind = "tests" if {*paths} <= {*report.written} else "text"
+    return f"Only {join_names(paths, _NAMED)} changed, and no code that would land", kind
 
 
 def larger(own: TaskFacts | None) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.limits import granted_iterations
 from loopwright.kernel.model import AgentStatus, Commit, Finding, Severity, Verdict
-from loopwright.kernel.wording import join_names, name_causes
+from loopwright.kernel.wording import name_causes
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.examination import taken_paths
@@ -47,7 +47,7 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
-from loopwright.loops.parts import NO_CHANGE, SAME_PRODUCT, is_left_as_it_was
+from loopwright.loops.parts import NO_CHANGE, describe_same_product, is_left_as_it_was
 from loopwright.loops.weighing import (
     Failed,
     Passed,
@@ -60,7 +60,6 @@ from loopwright.loops.weighing import (
     weighed,
 )
 
-_NAMED = 3  # paths in a sentence
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 
@@ -201,15 +200,21 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     return examining.enter_tests(state) if tests else c.entered(state, FeedbackPhase.REVIEW)
 
 
-def _nothing_done(state: FeedbackState, commit: Commit, why: str) -> FeedbackState:
-    """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is."""
-    told = engine_finding(NO_CHANGE, why)
+def _nothing_done(state: FeedbackState, commit: Commit, why: str, kind: str = "") -> FeedbackState:
+    """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is.
+
+    `kind`: nobody says what the task is about, and this is what changed. Accepted, that is no grave debt.
+    """
     if state.past or not state.plan.trust.in_force:
-        return _left_as_it_was(state, told)
+        return _left_as_it_was(state, engine_finding(NO_CHANGE, why))
+    told = engine_finding(NO_CHANGE, why, severity=Severity.LOW if kind else Severity.HIGH)
     state = _unjudged(replace(state, current=replace(state.current, commit=commit)), told)
     tests = name_causes(state.course.before)
     failing = (f"failing on the base: {tests}",) if tests else ()
     asked = f"the developer changed nothing at the first attempt: {why[0].lower()}{why[1:]}; it may be done already"
+    if kind:
+        way = f"if the task is about {kind}, accept it as it is, or start it with `--about {kind}`"
+        asked = f"{why[0].lower()}{why[1:]} at the first attempt; {way}"
     return c.escalated(state, (asked, *failing))
 
 
@@ -231,7 +236,8 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     about = state.plan.about or now.about
     if not state.plan.trust.keeps_behaviour and is_left_as_it_was(event, about, words, now.paths):
         state = replace(state, review_failures=state.review_failures_before)
-        return _nothing_done(state, state.commit, f"{SAME_PRODUCT} ({join_names(now.paths, _NAMED)})")
+        why, kind = describe_same_product(event, about, now.paths)
+        return _nothing_done(state, state.commit, why, kind)
     failed_with = state.course.approvals if faults_of(event) else None
     before = replace(state, current=replace(state.current, failed_with=failed_with))
     is_changed = now.commit != base_of(state)  # else an earlier part of the work has done it

@@ -15,7 +15,7 @@ from loopwright.kernel.actions import (
 )
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
-from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import counted, join_names
 from loopwright.loops.accepting import known_on, with_shown
 from loopwright.loops.course import Station, told_apart
 from loopwright.loops.examination import DROP, KEEP
@@ -29,6 +29,7 @@ from loopwright.loops.feedback.examining import (
     try_on_base,
 )
 from loopwright.loops.feedback.state import (
+    NO_CHANGE,
     REVIEW,
     FeedbackPhase,
     FeedbackState,
@@ -39,6 +40,8 @@ from loopwright.loops.feedback.state import (
 )
 from loopwright.loops.hooks import Escalation
 from loopwright.loops.parts import TaskFacts
+
+_NAMED = 3  # files in an option
 
 
 def work(state: FeedbackState) -> tuple[Action, ...]:
@@ -229,7 +232,11 @@ def escalation(state: FeedbackState) -> Escalation:
     asked_by = {each.role for each in state.course.inquiries if each.because == "asks"}
     may_decide = state.course.station is Station.ESCALATED or "developer" in asked_by
     is_disputed = may_decide and bool(state.examination.failing)
-    accept = (Option(choice="accept", label="Accept current state"),) if best_to_take(state) else ()
+    best = best_to_take(state)
+    is_no_code = best is not None and any(each.rule == NO_CHANGE for each in best.issues)
+    changed = join_names(best.paths, _NAMED) if best and is_no_code else ""
+    label = f"Accept what changed: {changed}" if changed else "Accept current state"
+    accept = (Option(choice="accept", label=label),) if best else ()
     return Escalation(
         question=f"The feedback loop stopped: {why}. How should it go on?",
         options=(

@@ -18,10 +18,10 @@ from loopwright.kernel.events import (
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import record
 from loopwright.kernel.model import AgentReport, AgentStatus, Question, Verdict
-from loopwright.kernel.wording import join_names, name_causes
+from loopwright.kernel.wording import name_causes
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station, Trial
-from loopwright.loops.parts import SAME_PRODUCT
+from loopwright.loops.parts import describe_same_product
 from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.ending import landed_or_left
@@ -76,7 +76,6 @@ from loopwright.loops.weighing import (
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
-_NAMED = 3  # paths in a sentence
 _IF_DONE = "`done` has it judged as it stands; any other answer is told to the creator, who tries again"
 _MUTE_CRITIC = "there is no verdict, or it is not a pass and no finding says why"
 _MUTE_JUDGE = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
@@ -156,8 +155,9 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     said: Weighed = Passed()
     words = (state.plan.title, state.plan.what, *(criterion.text for criterion in state.plan.criteria))
     if leaves_code_as_it_was(state, event, words):
-        files, state = state.ticket.files, replace(state, ticket=replace(state.ticket, files=()))
-        return _unchanged(state, checked=heard_checks(state, event, ()), files=files)
+        why, kind = describe_same_product(event, about(state), state.ticket.files)
+        state = replace(state, ticket=replace(state.ticket, files=()))
+        return _unchanged(state, checked=heard_checks(state, event, ()), why=why, kind=kind)
     if state.plan.trust.in_force:
         is_last = state.ticket.number >= state.allowance
         state, said = weighed(state, event, state.commit, words, is_last=is_last, policy=_show_policy(state))
@@ -213,21 +213,25 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     return judged(as_before(state, same))
 
 
-def _unchanged(state: TicketsState, *, checked: TicketsState, files: tuple[str, ...] = ()) -> TicketsState:
+def _unchanged(state: TicketsState, *, checked: TicketsState, why: str = "", kind: str = "") -> TicketsState:
     """Ask a person at the first attempt; a parent decides for itself what to make of the verdict."""
-    return _asked_whether_it_was_done(state, files) if state.plan.lands and _is_to_be_asked(state) else judged(checked)
+    is_asked = state.plan.lands and _is_to_be_asked(state)
+    return _asked_whether_it_was_done(state, why, kind) if is_asked else judged(checked)
 
 
 def _is_to_be_asked(state: TicketsState) -> bool:
     return state.plan.firm and not (state.past or state.ticket.notes.startswith(_NO_RESULT))
 
 
-def _asked_whether_it_was_done(state: TicketsState, files: tuple[str, ...]) -> TicketsState:
-    """At the first attempt, where nothing was changed, or these files to no effect: an answer goes to the creator."""
+def _asked_whether_it_was_done(state: TicketsState, why: str, kind: str) -> TicketsState:
+    """At the first attempt, where nothing was changed, or files to no effect: an answer goes to the creator."""
     tests = name_causes(state.course.before)
     failing = f" Failing on the base: {tests}." if tests else ""
-    changed = f": {SAME_PRODUCT[0].lower()}{SAME_PRODUCT[1:]} ({join_names(files, _NAMED)})" if files else ""
-    told = f"The creator has changed nothing{changed}. Was it done already?{failing}"
+    told = (
+        f"The creator has changed nothing{f': {why[0].lower()}{why[1:]}' if why else ''}. Was it done already?{failing}"
+    )
+    if kind:
+        told = f"{why}. Is the task about {kind} (`--about {kind}` at the start says so)? Was it done already?{failing}"
     question = Question(question=told, impact=_IF_DONE)
     state = replace(state, ticket=replace(state.ticket, idle=True))
     state = c.entered(state, TicketsPhase.CREATE, tries=state.course.trial.tries + 1)
