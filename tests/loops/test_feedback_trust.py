@@ -449,6 +449,13 @@ def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
     assert "no test notices" in developer(refused).brief.findings[0].issue
 
 
+def test_the_gate_of_an_untested_change_shows_why_the_maker_says_that_no_test_can() -> None:
+    said = replace(DONE, report=replace(DONE.report, no_test="it only logs"))
+    state = play(checked(begun(), UNNOTICED), said, kept("c2"), passes(), UNNOTICED)
+    gate = wanted(state, AwaitGate)
+    assert (gate.gate, "it only logs" in gate.why) == ("untested", True)
+
+
 def test_a_warning_lets_it_pass_the_second_time() -> None:
     warned = replace(LANDS, canary=replace(MISSED, rule="warn"))
     state = checked(checked(begun(), warned), warned, "c2")

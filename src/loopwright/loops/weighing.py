@@ -401,14 +401,17 @@ def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit, of_pa
     """Bound to the tree, as `untested` is."""
     what = f"these changes from the base: {', '.join(of_parts)}" if of_parts else "this change from the base"
     parts = "\0".join((UNSHOWN, report.lands or report.tree))
-    reason = f'; the maker says: "{state.course.no_test}"' if state.course.no_test else ""
     return GateRecord(
         gate=UNSHOWN,
         evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
         commit=commit,
         tree=report.tree,
-        why=f"no test tells {what}{reason}",
+        why=f"no test tells {what}{_no_test(state)}",
     )
+
+
+def _no_test(state: OnCourse) -> str:
+    return f'; the maker says: "{state.course.no_test}"' if state.course.no_test else ""
 
 
 def _untested_gate(state: OnCourse, report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
@@ -425,7 +428,7 @@ def _untested_gate(state: OnCourse, report: ChecksReported, canary: Canary, comm
         because=tuple(Change(path=path, how="changed") for path in _files(asked.values() or canary.missed)),
         commit=commit,
         tree=report.tree,
-        why=canary.sentence,
+        why=canary.sentence + _no_test(state),
         covers=tuple(asked),
     )
     taken = next((each for each in known if each.evidence == gate.evidence or {*each.covers} & {*gate.covers}), None)
