@@ -21,6 +21,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a union is no
         return st.sampled_from(get_args(kind))
     if origin in (Union, UnionType):
         return st.one_of(*(values(arg) for arg in get_args(kind)))
+    if origin is tuple and Ellipsis not in get_args(kind):
+        return st.tuples(*map(values, get_args(kind)))
     if origin is tuple:
         return st.lists(values(get_args(kind)[0]), max_size=2).map(tuple)
     if kind in _TEXTS:

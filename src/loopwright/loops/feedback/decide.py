@@ -29,7 +29,6 @@ from loopwright.loops.feedback.examining import (
     try_on_base,
 )
 from loopwright.loops.feedback.state import (
-    NO_CHANGE,
     REVIEW,
     FeedbackPhase,
     FeedbackState,
@@ -39,7 +38,7 @@ from loopwright.loops.feedback.state import (
     tests_in_words,
 )
 from loopwright.loops.hooks import Escalation
-from loopwright.loops.parts import TaskFacts
+from loopwright.loops.parts import NO_CHANGE, TaskFacts
 
 _NAMED = 3  # files in an option
 
