@@ -66,6 +66,16 @@ def test_a_whole_names_the_parts_that_are_no_better_than_its_level() -> None:
     assert describe(inner) == "guarded (a): no test tells this change from the base, but tests fail when it is broken"
 
 
+def test_a_part_that_changed_no_code_does_not_lower_the_whole() -> None:
+    shown, text = Evidence(level=Level.SHOWN), Evidence(level=Level.NOT_SHOWN, without_code=True)
+    for parts in ({"a": text, "b": shown}, {"": combine({"a": text}), "b": shown}):
+        assert (combine(parts).level, combine(parts).without_code) == (Level.SHOWN, False)
+    assert combine({"a": text, "b": Evidence(level=Level.NOT_SHOWN)}).parts == ("b",)
+    alone = combine({"a": text})
+    assert (alone.level, alone.parts, alone.without_code) == (Level.NOT_SHOWN, ("a",), True)
+    assert describe(alone).startswith("not shown (a): ")
+
+
 def test_a_test_that_shows_a_part_is_not_said_to_show_nothing_of_the_whole() -> None:
     part = Evidence(level=Level.SHOWN, witnesses=WITNESSES[:1], idle_tests=("t::b",))
     whole = Evidence(level=Level.SHOWN, witnesses=WITNESSES[2:], idle_tests=("t::a", "t::b"))

@@ -58,6 +58,7 @@ class Evidence:
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
     decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
     parts: tuple[str, ...] = ()  # of a whole: those that no test shows and that are no better than its level
+    without_code: bool = False  # texts, tests or configuration changed, and no code
 
 
 _NAMED = 3  # witnesses in a sentence
@@ -73,6 +74,8 @@ def describe(evidence: Evidence) -> str:
             return f"guarded{of}: no test tells this change from the base, but tests fail when it is broken"
         case Level.UNTESTED:
             return f"untested{of}: no test fails when the change is broken"
+        case Level.NOT_SHOWN if evidence.without_code:
+            return f"not shown{of}: no code changed that a test could tell from the base"
         case Level.NOT_SHOWN:
             return f"not shown{of}: nothing was tried that tells this change from the base"
         case _:
@@ -142,22 +145,28 @@ def _some(names: tuple[str, ...]) -> str:
 def combine(named: Mapping[str, Evidence], *more: Evidence) -> Evidence:
     """Return the evidence of a whole made of these parts: the lowest level, and all that they name, each once.
 
-    `more` says more of the whole, and nothing of its level.
+    A part that changed no code counts only where no other did. `more` says more of the whole, and nothing of its level.
     """
-    parts, level = (*named.values(), *more), lowest(tuple(each.level for each in named.values()))
+    judged = {name: each for name, each in named.items() if not _has_nothing_to_show(each)} or named
+    parts, level = (*named.values(), *more), lowest(tuple(each.level for each in judged.values()))
     witnesses: dict[tuple[str, str], Witness] = {}
     for one in (one for each in parts for one in each.witnesses):
         witnesses.setdefault((one.id, one.check), one)
     idle = (one for each in parts for one in each.idle_tests)
     return Evidence(
         level=level,
-        parts=() if level is Level.SHOWN else _least(named, level),
+        parts=() if level is Level.SHOWN else _least(judged, level),
+        without_code=bool(named) and all(each.without_code for each in named.values()),
         witnesses=tuple(witnesses.values()),
         altered_tests=tuple(dict.fromkeys(one for each in parts for one in each.altered_tests)),
         uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
         idle_tests=tuple(one for one in dict.fromkeys(idle) if one not in {each.id for each in witnesses.values()}),
         decisions=tuple(dict.fromkeys(one for each in parts for one in each.decisions)),
     )
+
+
+def _has_nothing_to_show(part: Evidence) -> bool:
+    return part.without_code and part.level is Level.NOT_SHOWN
 
 
 def _least(named: Mapping[str, Evidence], level: Level) -> tuple[str, ...]:

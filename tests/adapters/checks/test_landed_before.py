@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.kernel.evidence import Level
 from loopwright.kernel.faults import faults_of
 from loopwright.kernel.model import Commit, Demand
 from loopwright.kernel.trust import LandedBefore
@@ -205,3 +206,15 @@ def test_so_does_a_script_of_the_base_that_the_task_was_to_change(tmp_path: Path
         assert [each.passed for each in report.also] == [False]
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("more", [{"README.md": "Two.\n"}, {"tests/test_three.py": TEST_OF_TWO.replace("Two", "Too")}])
+def test_a_part_of_texts_or_tests_alone_is_not_shown_whatever_guards_what_landed_before(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    here, landed = made(tmp_path)
+    report = asyncio.run(here.report(here.candidate({**FIRST, **more}), after=after(landed)))
+    assert report.canary is not None
+    assert report.evidence is not None
+    assert (report.canary.said, report.evidence.level) == ("noticed", Level.NOT_SHOWN)
+    assert report.evidence.without_code

@@ -55,7 +55,7 @@ class Outfit:
         found = await self.source.texts(tree, tuple(paths), limit=_LARGEST)
         return {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
 
-    async def compare(self, classed: tuple[Classed, ...], before: Commit, after: Commit) -> Compared:
+    async def compare(self, classed: tuple[Classed, ...], before: Commit | Tree, after: Commit | Tree) -> Compared:
         paths = tuple(each.change.path for each in classed)
         old, new = [await self.contents(each, paths) for each in (before, after)]
 

@@ -361,12 +361,16 @@ class Verification:
                 level, witnesses = Level.UNTESTED, ()
         elif level is Level.GUARDED and await self._search.changes_types_alone():
             level = Level.NOT_SHOWN
+        seen = self.desk.seen  # what earlier parts of the same work changed is guarded by itself
+        without_code = not (await self.desk.outfit.compare(seen.made, seen.start, seen.landing)).code
+        level = Level.NOT_SHOWN if without_code and level is Level.GUARDED else level
         return Evidence(
             level=Level.SHOWN if witnesses else level,
             witnesses=witnesses,
             altered_tests=altered.landing,
             uncompared=tuple(path for path in altered.unread if path not in (*altered.weakened, *altered.let_in)),
             idle_tests=shown.idle,
+            without_code=without_code,
         )
 
     async def _shown(self, ran: Runs, altered: Alterations, also: tuple[CheckResult, ...]) -> Shown:
