@@ -56,7 +56,7 @@ def test_a_comment_or_a_page_is_no_change_for_a_task_about_code(tmp_path: Path, 
     scene.repo.write("calc.py", ADD)
     scene.repo.commit("Add add()")
     said = scene.loop("feedback", "Make add() round", "--unattended", "--json", code=4)
-    assert "it may be done already" in said.json["needs"][0]["why"]
+    assert "`--about text`" in said.json["needs"][0]["why"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
