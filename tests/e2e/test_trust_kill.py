@@ -23,8 +23,8 @@ from tests.repository import Repository
 pytestmark = pytest.mark.sampled("kills")
 
 RUNS = ["implement-1.1", "review-1.1"]  # of agents, however often it is killed
-CHECK_RUNS = 9  # preflight, judging and landing runs, canary, and the trials of altered tests and of witnesses
-HELD_RUNS, HELD_APPENDS = 6, 4  # of what lands after the end: the runs that judge it, once more
+CHECK_RUNS = 11  # preflight, judging and landing runs, canary, and the trials of altered tests and of witnesses
+HELD_RUNS, HELD_APPENDS = 8, 4  # of what lands after the end: the runs that judge it, once more
 CHECKS_APPENDED = 2  # which of them tells what came of the checks
 CHANGED = TEST_ADD.replace("self.assertEqual(add(2, 3), 5)", "add(2, 3)")  # weakened
 MORE = TEST_ADD.replace("Adding", "More").replace("2, 3), 5", "0, 0), 0")

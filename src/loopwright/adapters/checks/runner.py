@@ -98,7 +98,7 @@ class CommandChecks:
             book=ReceiptBook(self.outfit.store, run.loop),
             demand_limit=self.demand_limit,
         )
-        report = await judge_hidden(desk, specs, await self._reported(desk, specs))
+        report = conceal(await judge_hidden(desk, specs, await self._reported(desk, specs)), run.hidden)
         if run.hidden.files:
             await asyncio.to_thread(self.outfit.checkouts.forget)
         canary, evidence = replace(report.canary, rule=self.canary) if report.canary else None, report.evidence
@@ -107,7 +107,7 @@ class CommandChecks:
         is_tried = not (run.preflight or run.hidden.must_fail)
         is_same, code = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, ())
         return replace(
-            conceal(report, run.hidden),
+            report,
             canary=canary,
             evidence=evidence,
             unshown=self.unshown,

@@ -154,7 +154,8 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
 
 def _why_held(seen: View) -> str:
     """Return the gate's reason where it says more than that only a person can let such a change in."""
-    gate = seen.now.state.course.due(PROTECTED)
+    course = getattr(seen.now.state, "course", None)
+    gate = course.due(PROTECTED) if course else None
     return gate.why if gate is not None and gate.why != WHY_HELD else ""
 
 
