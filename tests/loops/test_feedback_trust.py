@@ -381,6 +381,12 @@ def test_tests_that_are_gone_by_the_product_alone_are_a_claim_too(which: str, *,
     assert wanted(state, AwaitGate).why == f"{which} of the base would not run any more: a::one"
 
 
+@pytest.mark.parametrize("because", ["", "t::old is gone"])
+def test_an_ending_says_what_is_held_back_and_why(because: str) -> None:
+    lines = closing.held(Outcome(ending=Ending.VERIFIED, held=BENT), "protected@1", "l-1", because)
+    assert (len(lines), because in "\n".join(lines)) == (3 if because else 2, True)
+
+
 def test_a_manifest_waits_at_once() -> None:
     claim = Claim(changes=MANIFEST, at_once=True)
     state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 from loopwright.app.views import explanation
 from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunLoop, WaitUntil
+from loopwright.kernel.evidence import Evidence, Level, Witness
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Commit, Finding, Key, Severity
 from loopwright.loops.feedback.state import FeedbackState
@@ -31,6 +32,14 @@ def test_why_the_next_iteration_begins(golden: Callable[[str, str], None]) -> No
 
 def test_why_a_person_is_asked(golden: Callable[[str, str], None]) -> None:
     golden("texts/explain-escalated.txt", explained(ESCALATED))
+
+
+def test_what_shows_the_change_is_said_and_whose_word_it_rests_on() -> None:
+    witness = Witness(id="t::mul", check="test", fails_on_base="assertion")
+    state = played(*FAILED_REVIEW)
+    shown = Evidence(level=Level.SHOWN, witnesses=(witness,), decisions=("unshown change approved by ann",))
+    text = explained(replace(state, course=replace(state.course, evidence=shown)))
+    assert all(each in text for each in ("Evidence:", "t::mul", "approved by ann"))
 
 
 def test_findings_say_whether_they_are_new_open_or_back() -> None:
