@@ -68,5 +68,7 @@ def measure(*, smoke: bool = False) -> Figure:
             "cat_mb_per_second": statistics.median(pairs.theirs) / 2**20,
             "supervisor_peak_mb": _peak(size),
         },
-        notes=("Both take 0.44 s of processor time for 1 GB; the ratio of wall time is that of the scheduler.",),
+        notes=(
+            "Both take about 0.45 s of processor time for 1 GB; why the ratio of wall times moves was not measured.",
+        ),
     )
