@@ -21,6 +21,7 @@ from tests.loops import verified as v
 
 CODE = replace(v.LANDS, changed_code=("src/a.py", "tests/t.py"))
 GUARDED = replace(CODE, evidence=Evidence(level=Level.GUARDED))
+ALTERED = replace(GUARDED, alters_code=True)
 TESTS_ALONE = replace(GUARDED, changed_code=("tests/t.py",), same_product=True)
 GONE = ("t::old", "t::older")
 DROPPED = replace(v.WITHOUT, would_drop=GONE)
@@ -78,9 +79,11 @@ def test_what_the_maker_says_that_the_task_is_about_counts_for_nothing() -> None
         ("tests", "", TESTS_ALONE, []),
         ("", "tests", TESTS_ALONE, []),
         ("cleanup", "", GUARDED, []),
+        ("cleanup", "", ALTERED, ["no-witness"]),
+        ("", "cleanup", ALTERED, ["no-witness"]),
     ],
 )
-def test_work_about_tests_that_changes_the_product_is_asked_for_a_witness(
+def test_work_about_tests_or_a_clean_up_that_does_more_is_asked_for_a_witness(
     about: str, reviewed: str, report: ChecksReported, expected: list[str]
 ) -> None:
     assert rules(played(report, about=about, reviewed=reviewed)) == expected

@@ -250,13 +250,21 @@ def test_a_merge_waits_once_for_all_tasks_that_no_test_shows() -> None:
     )
 
 
-@pytest.mark.parametrize(("same_product", "expected"), [(False, [UNSHOWN]), (True, [])])
-def test_a_merge_waits_for_a_task_about_tests_that_changes_the_product(
-    *, same_product: bool, expected: list[str]
+@pytest.mark.parametrize(
+    ("about", "report", "expected"),
+    [
+        ("tests", GUARDED, [UNSHOWN]),
+        ("tests", replace(GUARDED, same_product=True), []),
+        ("cleanup", GUARDED, []),
+        ("cleanup", replace(GUARDED, alters_code=True), [UNSHOWN]),
+    ],
+)
+def test_a_merge_waits_for_a_task_about_tests_or_a_clean_up_that_does_more(
+    about: str, report: ChecksReported, expected: list[str]
 ) -> None:
-    state = planned({**task(1), "about": "tests"}, target="refs/heads/main", merge=True)
+    state = planned({**task(1), "about": about}, target="refs/heads/main", merge=True)
     state = replace(state, plan=replace(state.plan, trust=IN_FORCE))
-    state = play(state, makes(1), combined(), replace(GUARDED, same_product=same_product), landed(), *seen())
+    state = play(state, makes(1), combined(), report, landed(), *seen())
     assert [each.gate for each in play(state, *thoroughly(), GUARDED).course.open_gates] == expected
 
 

@@ -93,6 +93,7 @@ class ChecksReported:
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
     hidden: tuple[FailedHiddenTest, ...] = ()  # tests of an examiner that fail; the findings do not quote them
     same_product: bool = False  # the product that would land is equal after parsing; other files may differ
+    alters_code: bool = False  # it has code that was added or changed, not only removed
     changed_code: tuple[str, ...] = ()  # changed files that are neither texts nor equal after parsing
 
 

@@ -360,9 +360,13 @@ def unshown_levels(report: ChecksReported) -> tuple[Level, ...]:
     return (Level.GUARDED, Level.UNTESTED) if warns else (Level.GUARDED,)
 
 
-def has_to_be_shown(about: str, *, same_product: bool) -> bool:
-    """Whether a test has to fail without the change: of work about tests, where it changes the product as well."""
-    return about in ("", "code") or (about == "tests" and not same_product)
+def has_to_be_shown(about: str, *, same_product: bool, alters_code: bool) -> bool:
+    """Whether a test has to fail without the change.
+
+    Of work about tests, where it changes the product as well; of a clean-up, where it does more than remove.
+    """
+    is_beyond = (about == "tests" and not same_product) or (about == "cleanup" and alters_code)
+    return about in ("", "code") or is_beyond
 
 
 def asks_for_witness(faults: tuple[Finding, ...]) -> bool:
@@ -374,7 +378,8 @@ def _unshown(
     state: S, report: ChecksReported, commit: Commit, policy: ShowPolicy, *, may_ask: bool
 ) -> tuple[S, Weighed | None]:
     """The maker is asked for a test once; then a merge waits for a person, and a branch of its own is left as it is."""
-    if not (policy.asks and has_to_be_shown(policy.about, same_product=report.same_product)):
+    same, alters = report.same_product, report.alters_code
+    if not (policy.asks and has_to_be_shown(policy.about, same_product=same, alters_code=alters)):
         return state, None
     if may_ask:
         return c.steered(state, told_unshown=True), Failed(

@@ -50,6 +50,7 @@ class Compared:
 
     product: tuple[str, ...] = ()
     code: tuple[str, ...] = ()  # source outside of tests that does something else, not only comments and docstrings
+    altered: tuple[str, ...] = ()  # of `code`: files that something was added to or changed in, not only removed
     rest: tuple[str, ...] = ()  # neither product nor text
 
 

@@ -22,13 +22,22 @@ NOT_PARSED = "src/b.js"  # a comment in it cannot be told from code
     [
         ({"README.md": "# A\n"}, Compared()),
         ({"src/a.py": 'def one():\n    """Return 1."""\n    return 1  # one\n'}, Compared(product=("src/a.py",))),
-        ({"src/a.py": "def one():\n    return 2\n"}, Compared(product=("src/a.py",), code=("src/a.py",))),
+        (
+            {"src/a.py": "def one():\n    return 2\n"},
+            Compared(product=("src/a.py",), code=("src/a.py",), altered=("src/a.py",)),
+        ),
         ({"src/a.py": None}, Compared(product=("src/a.py",), code=("src/a.py",))),
-        ({"src/c.py": ""}, Compared(product=("src/c.py",), code=("src/c.py",))),
-        ({NOT_PARSED: "exports.b = 1 // b\n"}, Compared(product=(NOT_PARSED,), code=(NOT_PARSED,))),
+        ({"src/c.py": ""}, Compared(product=("src/c.py",), code=("src/c.py",), altered=("src/c.py",))),
+        (
+            {NOT_PARSED: "exports.b = 1 // b\n"},
+            Compared(product=(NOT_PARSED,), code=(NOT_PARSED,), altered=(NOT_PARSED,)),
+        ),
         ({"tests/test_b.py": "import unittest\n"}, Compared(rest=("tests/test_b.py",))),
         ({"tox.ini": "[tox]\n"}, Compared(rest=("tox.ini",))),
-        ({"made/here.py": "x = 1\n"}, Compared(product=("made/here.py",), code=("made/here.py",))),
+        (
+            {"made/here.py": "x = 1\n"},
+            Compared(product=("made/here.py",), code=("made/here.py",), altered=("made/here.py",)),
+        ),
     ],
     ids=["text", "comments", "code", "removed", "added", "other-language", "test", "settings", "new-folder"],
 )

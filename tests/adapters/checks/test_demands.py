@@ -411,6 +411,7 @@ def test_what_is_no_product_and_comments_leave_the_product_the_same(
         commit = here.candidate(files)
         report = await here.report(commit)
         assert (report.same_product, report.changed_code) == (same, code)
+        assert report.alters_code == (not same)
         approved = await here.report(commit, step="s2", approved=report.held)
         assert approved.same_product == (same and not report.held)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.checks.canary.breaking import language
-from loopwright.adapters.checks.canary.hollow import same_code
+from loopwright.adapters.checks.canary.hollow import only_removes, same_code
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back
@@ -57,11 +57,16 @@ class Outfit:
 
     async def compare(self, classed: tuple[Classed, ...], before: Commit | Tree, after: Commit | Tree) -> Compared:
         paths = tuple(each.change.path for each in classed)
+        removed = frozenset(each.change.path for each in classed if each.change.how == "removed")
         old, new = [await self.contents(each, paths) for each in (before, after)]
 
         def is_same(path: str) -> bool:
             there = path in old and path in new and language(path) == "python"
             return there and same_code(old[path], new[path])
+
+        def is_altered(path: str) -> bool:
+            there = path in old and path in new and language(path) == "python"
+            return path not in removed and not (there and only_removes(old[path], new[path]))
 
         def of(*kinds: FileClass) -> tuple[str, ...]:
             return tuple(each.change.path for each in classed if each.kind in kinds)
@@ -69,9 +74,11 @@ class Outfit:
         # A place that nobody knew as one for code may have some all the same, where nothing was built before.
         product, other = tuple(path for path in of(FileClass.PRODUCT) if not is_text(path)), of(FileClass.JUDGE)
         made = (*product, *(path for path in other if is_source(path)))
+        code = tuple(path for path in made if not is_same(path))
         return Compared(
             product=product,
-            code=tuple(path for path in made if not is_same(path)),
+            code=code,
+            altered=tuple(path for path in code if is_altered(path)),
             rest=of(*(kind for kind in FileClass if kind not in (FileClass.PRODUCT, FileClass.TEXT))),
         )
 

@@ -105,7 +105,7 @@ class CommandChecks:
         if self.canary == "off" and evidence and evidence.level is not Level.SHOWN:
             evidence = replace(evidence, level=Level.NOT_SHOWN)
         is_tried = not (run.preflight or run.hidden.must_fail)
-        is_same, code = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, ())
+        compared = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, False, ())
         return replace(
             report,
             canary=canary,
@@ -114,14 +114,16 @@ class CommandChecks:
             seconds=self.outfit.clock.monotonic() - began,
             rests_on=desk.book.names,
             kept=kept,
-            same_product=is_same,
-            changed_code=code,
+            same_product=compared[0],
+            alters_code=compared[1],
+            changed_code=compared[2],
         )
 
     async def _changed_code(
         self, classifier: Classifier, seen: Candidate, base: Commit, run: ChecksRun
-    ) -> tuple[bool, tuple[str, ...]]:
-        """Return whether the product that would land is equal after parsing, and the changed files that are not.
+    ) -> tuple[bool, bool, tuple[str, ...]]:
+        """Return whether the product that would land is equal after parsing, whether it has added or altered code, and
+        the changed files that are not equal.
 
         Against the loop's own base: what earlier parts of the same work changed is not this one's.
         """
@@ -133,7 +135,8 @@ class CommandChecks:
         held = {each.change.path for each in seen.held}
         let_in = {change.path for change in run.approved} - held
         is_same = held.issuperset(found.code) and not any(each.change.path in let_in for each in classed)
-        return bool(classed) and is_same, tuple(dict.fromkeys((*found.code, *found.rest, *with_tests)))
+        code = tuple(dict.fromkeys((*found.code, *found.rest, *with_tests)))
+        return bool(classed) and is_same, not held.issuperset(found.altered), code
 
     async def _reported(self, desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksReported:
         if desk.run.demands_only:

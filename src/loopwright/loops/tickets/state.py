@@ -411,9 +411,10 @@ def about(state: TicketsState) -> str:
 
 
 def asks_witness(state: TicketsState) -> bool:
-    """Whether something that failed before the work has to pass now: of work about tests, once its maker was asked.
+    """Whether something that failed before the work has to pass now: of tests and clean-ups, once its maker was asked.
 
     No test tells an empty change from the base.
     """
-    is_asked = has_to_be_shown(about(state), same_product=not state.course.told_unshown)
+    told = state.course.told_unshown
+    is_asked = has_to_be_shown(about(state), same_product=not told, alters_code=told)
     return state.plan.trust.asks_witness and is_asked and state.ticket.files != AS_IT_WAS

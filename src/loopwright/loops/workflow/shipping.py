@@ -60,7 +60,7 @@ def _show_policy(state: WorkflowState, levels: tuple[Level, ...]) -> ShowPolicy:
         for task in state.tasks
         if task.evidence is not None
         and task.evidence.level in levels
-        and has_to_be_shown(task.plan.about, same_product=task.same_product)
+        and has_to_be_shown(task.plan.about, same_product=task.same_product, alters_code=task.alters_code)
     )
     return ShowPolicy(
         asks=state.plan.trust.asks_witness and bool(unshown),

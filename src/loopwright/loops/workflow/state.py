@@ -160,6 +160,7 @@ class WorkTask:
     decisions: tuple[str, ...] = ()  # of people, on the examiner and its tests
     evidence: Evidence | None = None  # how much the checks show of what landed for it
     same_product: bool = False  # the product that landed for it is equal after parsing
+    alters_code: bool = False  # code was added or changed for it, not only removed
     no_test: str = ""  # why no test can show it, as its maker says
     instead: int | None = None  # the task that brings its change in
 

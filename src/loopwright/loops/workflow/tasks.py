@@ -278,7 +278,8 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed, sh
             state = with_task(state, index, replace(task, evidence=shown, same_product=True))
             return _done(_done_as_it_is(state, index), index)
         case Passed():
-            task = replace(task, evidence=shown, same_product=event.same_product)
+            same, alters = event.same_product, event.alters_code
+            task = replace(task, evidence=shown, same_product=same, alters_code=alters)
             return replace(with_task(state, index, task), passed=True)
         case Waits() if (approved := covered(state, task)) is not None:
             return turned(approved)

@@ -4,7 +4,15 @@ from textwrap import dedent
 
 import pytest
 
-from loopwright.adapters.checks.canary.hollow import digest, hollowed, names_at, names_in, same_code, touched
+from loopwright.adapters.checks.canary.hollow import (
+    digest,
+    hollowed,
+    names_at,
+    names_in,
+    only_removes,
+    same_code,
+    touched,
+)
 
 BASE = '''
 import abc
@@ -215,3 +223,43 @@ def test_the_digest_of_a_function_changes_with_its_code_alone() -> None:
     assert of('X = 2\n\n\ndef one():\n    """Say it."""\n    return 1  # one\n') == plain
     assert of("def one():\n    return 2\n") != plain
     assert of("x = 1\n", "a.py") != of("x = 2\n", "a.py")
+
+
+OLD = dedent(
+    '''
+    """Tables."""
+    from os import path, sep
+
+    __all__ = ["Table", "find"]
+    SIZE = 3
+    class Table:
+        """A table."""
+        rows = 1
+        def search(self): return self.rows
+    def find(): return path
+    '''
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("def find(): return path", "", True),
+        ("from os import path, sep", "from os import path", True),
+        ('["Table", "find"]', '["Table"]', True),
+        ("    def search(self): return self.rows\n", "", True),
+        ("    rows = 1\n    def search(self): return self.rows\n", "    pass\n", True),
+        ("SIZE = 3\n", "", True),
+        ('"""A table."""', '"""Rows."""', True),
+        ("return path", "return sep", False),
+        ("def find(): return path", "from shutil import which as find", False),
+        ("class Table:", "class Table(dict):", False),
+        ("return self.rows", "return 2", False),
+        ("SIZE = 3", "SIZE = 4", False),
+        ("def find(): return path", "def find(): return path\ndef more(): return 1", False),
+        ("SIZE = 3", "SIZE = (", False),
+    ],
+)
+def test_removing_is_told_from_any_other_change(old: str, new: str, *, expected: bool) -> None:
+    assert old in OLD
+    assert only_removes(OLD.encode(), OLD.replace(old, new).encode()) == expected

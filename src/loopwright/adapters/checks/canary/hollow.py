@@ -77,6 +77,33 @@ def same_values(before: bytes, after: bytes) -> bool:
     return len(trees) > 1 and functions[0] == functions[1] and rest[0] == rest[1]
 
 
+def only_removes(before: bytes, after: bytes) -> bool:
+    """Whether `after` has nothing but functions, classes and statements of `before`, in the same order."""
+    old, new = parse(before), parse(after)
+    if old is None or new is None:
+        return False
+    try:
+        left = iter([*_pieces(old, "")])
+        return all(each in left for each in _pieces(new, ""))
+    except RecursionError:
+        return False
+
+
+def _pieces(node: ast.Module | ast.ClassDef, around: str) -> Iterator[str]:
+    """Yield what can be taken away by itself: imports name by name, classes piece by piece, functions as a whole."""
+    for each in behind_docstring(node):
+        match each:
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (f"{around} {_dumped(type(each)(**{**vars(each), 'names': [name]}))}" for name in names)
+            case ast.ClassDef(name=name):
+                yield f"{around} {_dumped([name, each.bases, each.keywords, each.decorator_list])}"
+                yield from _pieces(each, f"{around}.{name}")
+            case ast.Pass() | ast.Assign(targets=[ast.Name(id="__all__")]):
+                pass  # what is left of a class, and of the list of names
+            case _:
+                yield f"{around} {ast.dump(_Undocumented().visit(each))}"
+
+
 def misled(before: bytes, after: bytes) -> tuple[bytes | None, bytes | None]:
     """Return two texts in which the names that module-level code of `after` binds anew stand for something wrong.
 
