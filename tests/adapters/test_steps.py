@@ -212,8 +212,24 @@ def test_one_endless_line_and_invalid_bytes_are_kept_as_they_are(stage: Stage) -
 
 def test_signs_of_life_show_the_last_line_harmlessly(stage: Stage) -> None:
     seen: list[tuple[str, int]] = []
-    stage.run("print('first\\n\\x1b[31mlast\\u202e', flush=True)", lambda text, count: seen.append((text, count)))
-    assert seen == [("\\x1b[31mlast\\u202e", 19)]
+    stage.run("print('first\\n\\x1b]0;last\\u202e', flush=True)", lambda text, count: seen.append((text, count)))
+    assert seen == [("\\x1b]0;last\\u202e", 18)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("\x1b[32m.\x1b[0m\x1b[32m.\x1b[0m\x1b[1;31mF\x1b[0m", "..F"),
+        ("a.py \x1b[38;5;2m[ 50%]\x1b[0m\x1b[K", "a.py [ 50%]"),
+        ("1 passed\n\x1b[0m", "1 passed"),
+        ("\x1b[32m.\x1b[0m" * 40, "." * 40),
+        ("cut off \x1b[3", "cut off"),
+    ],
+)
+def test_signs_of_life_have_no_colour_codes(stage: Stage, printed: str, shown: str) -> None:
+    seen: list[str] = []
+    stage.run(f"print({printed!r}, flush=True)", lambda text, _count: seen.append(text))
+    assert seen == [shown]
 
 
 def test_signs_of_life_are_few_however_much_is_printed(stage: Stage) -> None:

@@ -10,6 +10,8 @@ import os
 BUFFER = 1 << 16
 LEFT = 4 << 20  # read at the end: more than a full pipe. Whoever still writes then is no process of ours
 SHOWN = 300  # characters of the last line; a sign of life must fit one atomic pipe write
+_CODE = b"\x1b["  # parameters follow, then one letter
+_PARAMETERS = b"0123456789:;<=>? "
 
 
 class KeptStream:
@@ -66,6 +68,12 @@ class KeptStream:
         return rest - tail
 
     def last_line(self) -> str:
-        seen = self.last(min(self.total, len(self.ring), 4096), self.at)
+        seen = _strip_codes(self.last(min(self.total, len(self.ring), 4096), self.at))
         lines = seen.replace(b"\r", b"\n").rstrip().rpartition(b"\n")
         return lines[2][:SHOWN].decode("utf-8", "backslashreplace")[:SHOWN]
+
+
+def _strip_codes(output: bytes) -> bytes:
+    """Return the output without the codes that set colours or move the cursor; by hand, for `re` slows every start."""
+    first, *rest = output.split(_CODE)
+    return first + b"".join(piece.lstrip(_PARAMETERS)[1:] for piece in rest)
