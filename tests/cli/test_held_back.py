@@ -19,7 +19,7 @@ from loopwright.adapters.terminal.replies import Afterwards, Unclear, afterwards
 from loopwright.app.views.gates import GateReason, ShownGate
 from loopwright.cli.afterwards import list_diffs, question_text
 from loopwright.kernel.model import Commit, LoopId, Tree
-from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command
+from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command, loop
 from tests.kept import Kept
 from tests.repository import Repository
 
@@ -111,6 +111,22 @@ def test_one_file_of_a_gate_is_approved_and_the_rest_gets_a_new_id(of_two: Sampl
     assert not (of_two.repo.path / "setup.cfg").exists()
     assert of_two.loop("reject", gate_of(of_two), "--reason", "keep it as it is").code == 0
     assert of_two.loop("status", "--json").data["loops"][0]["needs"] == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "path"), [(".", "./check.py"), ("pkg", "../check.py"), ("pkg", "check.py"), ("pkg", "{root}/check.py")]
+)
+def test_a_file_of_a_gate_is_named_from_the_folder_of_the_command(of_two: Sample, folder: str, path: str) -> None:
+    root = of_two.repo.path
+    (root / "pkg").mkdir()
+    only = path.format(root=root)
+    said = loop(root / folder, "approve", gate_of(of_two), "--only", only, "--json").data
+    assert [each["file"] for each in said["because"]] == ["check.py"]
+
+
+@pytest.mark.parametrize("path", ["../check.py", "pkg/check.py"])
+def test_a_path_that_leads_to_another_file_is_an_error(of_two: Sample, path: str) -> None:
+    assert of_two.loop("approve", gate_of(of_two), "--only", path).code == 2
 
 
 def test_the_sentence_names_the_file_and_the_new_id(of_two: Sample) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, NoReturn
 
 import click
@@ -96,7 +98,7 @@ async def decided(project: Project, here: Here, decision: GateDecision) -> Decis
         evidence=gate.evidence,
         reason=decision.reason,
         by=here.who,
-        only=decision.only,
+        only=tuple(_path_in(gate, each, project.root, here.cwd) for each in decision.only),
     )
     seen = await view(project, gate.loop)
     part, rest = _split(seen, gate, said)
@@ -106,6 +108,15 @@ async def decided(project: Project, here: Here, decision: GateDecision) -> Decis
     goes_on = recorded is not None and not recorded.is_over and not (rest and recorded.row.status == "waiting")
     answer = _answer(part, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
     return replace(answer, rest=rest)
+
+
+def _path_in(gate: ShownGate, given: str, root: Path, cwd: Path) -> str:
+    """Return the path from the top of the repository: as the gate shows it, else as it is from the current folder."""
+    path = os.path.normpath(given)
+    if any(path in (reason.file, reason.moved) for reason in gate.because):
+        return path
+    absolute = Path(os.path.normpath(cwd / given))
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else given
 
 
 def _split(seen: View, gate: ShownGate, said: GateDecided) -> tuple[ShownGate, str]:
