@@ -10,6 +10,7 @@ from typing import Literal
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, Change, Commit, Demand, Finding, Tree, Verdict
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
@@ -26,6 +27,9 @@ EVIDENCE = "evidence"  # that no test shows the change: no failure that a limit 
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
 NOTHING_CHANGED, NO_VERDICT = "nothing-changed", "no-verdict"
 PROTECTED_FILE = "protected"  # the rule of a finding on one
+_OF_ENGINE = (ENGINE, "tampering")  # categories of what is wrong although every test may pass
+_UNNOTICED = ("untested-change", "disarmed")  # rules of the mutation check
+_LINE = 120  # characters of a finding in a sentence
 
 
 class FeedbackPhase(StrEnum):
@@ -236,13 +240,17 @@ def _used(count: int, limit: int) -> str:
 
 
 def tests_in_words(iteration: Iteration) -> str:
-    """How the tests of an attempt failed. What the engine says besides, once, is no failure of a test."""
-    failed = [finding for finding in iteration.failures if not is_told_once((finding,))]
+    """Say how the checks failed an attempt. What the engine finds by itself is no failure of a test."""
+    failed = sum(finding.category not in _OF_ENGINE for finding in iteration.failures)
+    if failed or not iteration.failures:
+        return f"tests failed with {counted(failed, 'failure')}"
     if asks_for_witness(iteration.failures):
         return "tests passed, but none fails without the change"
-    if iteration.failures and not failed:
+    if all(finding.rule in _UNNOTICED for finding in iteration.failures):
         return "tests passed, but none notices when the change is broken on purpose"
-    return f"tests failed with {counted(len(failed), 'failure')}"
+    first, *others = sorted(iteration.failures, key=lambda finding: is_told_once((finding,)))
+    more = f" (and {counted(len(others), 'other finding')})" if others else ""
+    return f"not accepted: {one_line(first.issue, _LINE).rstrip('.')}{more}"
 
 
 def best_to_take(state: FeedbackState) -> Iteration | None:
