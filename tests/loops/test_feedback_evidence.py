@@ -9,12 +9,12 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level, WeakenedTest
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import PROTECTED, UNSHOWN
-from loopwright.kernel.model import Tree
+from loopwright.kernel.model import Finding, Tree, Verdict
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests.loops import feedback as f
 from tests.loops import verified as v
 
@@ -77,3 +77,21 @@ def test_a_test_of_what_landed_before_is_not_noted_as_the_candidates() -> None:
     red = f.red(f.FAILURE)
     report = replace(red, landing=red.results, findings=(engine_finding("needs-its-own-tests", "alone it fails"),))
     assert played(report).course.red_tests == ()
+
+
+_WEAK = engine_finding("weak", "No check counts tests.")
+_NEEDS_APPROVAL = engine_finding("needs-approval", "t::old is not run any more")
+
+
+@pytest.mark.parametrize(
+    ("failures", "told"),
+    [
+        ((_WEAK,), "not accepted: No check counts tests"),
+        ((_NEEDS_APPROVAL,), "not accepted: t::old is not run any more"),
+        ((_NEEDS_APPROVAL, _WEAK), "not accepted: No check counts tests (and 1 other finding)"),
+        ((f.FAILURE, _WEAK), "tests failed with 1 failure"),
+    ],
+)
+def test_what_the_engine_finds_is_not_told_as_a_failure_of_tests(failures: tuple[Finding, ...], told: str) -> None:
+    failed = Iteration(number=1, review=Verdict.PASS, tests=Verdict.FAIL, failures=failures)
+    assert sentence(failed).endswith(f"review passed, {told}")

@@ -556,17 +556,6 @@ def test_what_no_test_notices_is_not_told_as_a_failure_of_tests() -> None:
     assert "tests failed with 1 failure" in developer(checked(begun(), CLAIMED)).why
 
 
-def test_what_the_engine_finds_is_not_told_as_a_failure_of_tests() -> None:
-    weak, other = engine_finding("weak", "No check counts tests."), engine_finding("idle-tests", "They assert nothing")
-    alone = checked(begun(), replace(LANDS, findings=(weak,)))
-    assert developer(alone).why == "iteration 1 failed: review passed, not accepted: No check counts tests"
-    assert KIND.so_far(alone)[0].endswith("review passed, not accepted: No check counts tests")
-    both = checked(begun(), replace(LANDS, findings=(weak, other)))
-    assert developer(both).why.endswith("No check counts tests (and 1 other finding)")
-    mixed = checked(begun(), replace(red(FAILURE), lands=Tree("l"), findings=(weak,)))
-    assert developer(mixed).why.endswith("tests failed with 1 failure")
-
-
 def test_an_answer_in_between_makes_the_same_tree_worth_a_look() -> None:
     failed = play(begun(), DONE, kept("c1"), fails(ISSUE))
     assert keys(play(failed, DONE, kept("c1"))) == ["implement-3.1"]
