@@ -1,10 +1,12 @@
 """Data that tests of the base read: where it changes, those who read it are tried as if they had changed."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
+from loopwright.config.settings import CheckSettings
 from tests.adapters.checks.projects import PYTEST, UNITTEST
 from tests.adapters.checks.test_altered_tests import CALC, held, reported
 
@@ -127,3 +129,27 @@ def test_data_that_changes_with_the_behaviour_contradicts_the_base(tmp_path: Pat
         [DATA],
         (f"{FILE}::test_cases",),
     )
+
+
+POINTS = """\
+import json
+import pathlib
+import time
+
+import calc
+
+rows = [row for path in pathlib.Path("tests").rglob("*.json") for row in json.loads(path.read_text())]
+print("TAP version 13\\n# Subtest: table")
+for number, (a, b, c) in enumerate(rows, 1):
+    print(f"    {'ok' if calc.add(a, b) == c else 'not ok'} {number} - {a} + {b}")
+print(f"    1..{len(rows)}\\nok 1 - table # time={time.perf_counter_ns()}ms\\n1..1")
+"""
+
+
+@pytest.mark.parametrize(("cases", "expected"), [(MORE, []), (CASES[:1], [DATA])])
+def test_a_point_more_lands_and_a_point_less_is_held_back(
+    tmp_path: Path, cases: list[list[int]], expected: list[str]
+) -> None:
+    base = {"calc.py": CALC, "run.py": POINTS, DATA: json.dumps(CASES)}
+    spec = CheckSettings(name="test", run=(sys.executable, "run.py"))
+    assert held(reported(tmp_path, {DATA: json.dumps(cases)}, base=base, spec=spec)) == expected

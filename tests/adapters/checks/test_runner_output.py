@@ -157,6 +157,46 @@ def test_where_not_every_test_can_be_told_those_that_fail_are_named() -> None:
     assert {failure.rule for failure in report.failures} >= {"m.test.js", "top > bad sub", "suite > fails # here"}
 
 
+SUBTESTS = """\
+TAP version 13
+# Subtest: test/sum.js
+    # Subtest: table
+        ok 1 - 1 + 1
+        ok 2 - 1 + 2
+            ok 3 - printed by a test
+        1..2
+    ok 1 - table # time=4.2ms
+    ok 2 - later # SKIP
+    1..2
+    # time=6.1ms
+ok 1 - test/sum.js # time=9.93ms
+not ok 2 - test/more.js # time=12ms {
+    not ok 1 - two
+      ---
+      found: 3
+      ...
+    1..1
+}
+1..2
+# time=30ms
+"""
+
+
+def test_points_of_subtests_are_listed_without_the_time_they_took() -> None:
+    report = read_output(SUBTESTS)
+    assert report is not None
+    assert ["found: 3" in failure.evidence for failure in report.failures] == [True, True]
+    assert outcomes(report) == {
+        "test/sum.js > table > 1 + 1": "passed",
+        "test/sum.js > table > 1 + 2": "passed",
+        "test/sum.js > table": "passed",
+        "test/sum.js > later": "skipped",
+        "test/sum.js": "passed",
+        "test/more.js": "failed",
+        "test/more.js > two": "failed",
+    }
+
+
 TAPE = """\
 TAP version 13
 # adds

@@ -57,8 +57,18 @@ def by_go(text: str) -> list[tuple[str, Outcome]]:
 
 
 def as_tap(text: str) -> Listed:
-    for match in matches(r"^(not ok|ok) \d+(?: -)?(?: (.*?))?(?: # (SKIP|TODO|skip|todo)\b.*)?$", text):
-        yield match[2] or "", "skipped" if match[3] else _how(match[1])
+    """List points by their names below those of their subtests, which stand before, or behind in braces."""
+    above: dict[int, str] = {}
+    point = r"(not ok|ok) \d+(?: -)?(?: (.*?))?(?: # (?:(SKIP|TODO|skip|todo)\b.*?|time=\S+))?( \{)?$"
+    for match in matches(rf"^((?: {{4}})*)(?:# Subtest: (.*)$|{point})", text):
+        depth, subtest, word, name, directive, brace = len(match[1]) // 4, *match.groups()[1:]
+        if depth > len(above):  # what a test printed was not announced
+            continue
+        above = {at: each for at, each in above.items() if at < depth}
+        if word:
+            yield " > ".join(filter(None, (*above.values(), name))), "skipped" if directive else _how(word)
+        if brace or not word:
+            above[depth] = subtest or name or ""
 
 
 def by_tape(text: str) -> Listed:

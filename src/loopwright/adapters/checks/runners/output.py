@@ -88,7 +88,7 @@ def _block(text: str, test: str) -> str:
         rf"^---- {re.escape(test)} stdout ----$",
         rf"^(?:FAIL|ERROR): (?:[\w.]+\.)?{last} \(.*$",
         rf"^ERROR: {re.escape(test)}$",
-        rf"^ *not ok \d+(?: -)? {name}$",
+        rf"^ *not ok \d+(?: -)? {name}(?: # time=.*)?$",
         rf"^ *\u2716 {name} \(.*$",
         rf"^  \u25cf {titles}$",
         rf"^ FAIL +{re.escape(test)}$",
