@@ -1,7 +1,9 @@
 """Data that tests of the base read: where it changes, those who read it are tried as if they had changed."""
 
 import json
+import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,6 +104,17 @@ def test_data_that_lets_its_readers_look_at_less_is_held_back(
     base = {"calc.py": CALC, DATA: json.dumps(CASES), "tests/test_steady.py": STEADY, **READERS[reader]}
     spec = UNITTEST if reader == "unittest" else PYTEST
     assert held(reported(tmp_path, {DATA: json.dumps(cases)}, base=base, spec=spec)) == expected
+
+
+@pytest.mark.parametrize(("cases", "expected"), [([], [f"part/{DATA}"]), (MORE, [])])
+@pytest.mark.parametrize("reader", ["a test", "a module"])
+def test_data_below_the_folder_that_a_check_changes_to_is_tried(
+    tmp_path: Path, reader: str, cases: list[list[int]], expected: list[str]
+) -> None:
+    files = {DATA: json.dumps(CASES), "tests/test_steady.py": STEADY, **READERS[reader]}
+    base = {"calc.py": CALC, **{f"part/{path}": text for path, text in files.items()}}
+    spec = replace(PYTEST, run=("sh", "-c", f"cd part && PYTHONPATH=..:$PYTHONPATH {shlex.join(PYTEST.run)}"))
+    assert held(reported(tmp_path, {f"part/{DATA}": json.dumps(cases)}, base=base, spec=spec)) == expected
 
 
 LISTING = f"{HEAD}{looping('map(json.loads, map(pathlib.Path.read_text, sorted(DATA.glob(chr(42)))))')}"

@@ -76,8 +76,12 @@ def notes_of(folder: Path) -> Path:
     return folder.parent / "notes"
 
 
+def write_plan(folder: Path, phases: tuple[Mapping[str, object], ...]) -> None:
+    (notes_of(folder) / trial_phases.PLAN).write_text(json.dumps({"root": str(folder), "phases": phases}), "utf-8")
+
+
 def run_unittest(folder: Path, *phases: Mapping[str, object]) -> subprocess.CompletedProcess[str]:
-    (notes_of(folder) / trial_phases.PLAN).write_text(json.dumps(phases), "utf-8")
+    write_plan(folder, phases)
     words = (f"--report={folder.parent / 'report'}", f"--phases={notes_of(folder)}", "discover", "-s", "tests")
     argv = [sys.executable, unittest_report.__file__, *words]
     return subprocess.run(argv, cwd=folder, capture_output=True, check=False, text=True)
@@ -87,7 +91,7 @@ def run_pytest(
     folder: Path, *phases: Mapping[str, object], words: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     notes = notes_of(folder)
-    (notes / trial_phases.PLAN).write_text(json.dumps(phases), "utf-8")
+    write_plan(folder, phases)
     shutil.copyfile(trial_phases.__file__, notes / f"{trial_phases.MODULE}.py")
     path = os.pathsep.join((str(folder), str(notes)))
     more = {"PYTHONPATH": path, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", trial_phases.VARIABLE: str(notes)}

@@ -38,7 +38,9 @@ from loopwright.ports.agent import Update
 _TRIES = 3  # the second time on what is linked again, or copied; somebody else may have made it again meanwhile
 
 
-def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[str, str]) -> dict[str, str]:
+def _with_phases(
+    folder: Path, checkout: Path, phases: tuple[Phase, ...], environment: Mapping[str, str]
+) -> dict[str, str]:
     """The variables by which pytest finds the plug-in, behind everything else, and the plug-in its folder."""
     if not phases:
         return {}
@@ -55,7 +57,7 @@ def _with_phases(folder: Path, phases: tuple[Phase, ...], environment: Mapping[s
         }
         for phase in phases
     ]
-    (folder / trial_phases.PLAN).write_text(json.dumps(plan), "utf-8")
+    (folder / trial_phases.PLAN).write_text(json.dumps({"root": str(checkout), "phases": plan}), "utf-8")
     found = os.pathsep.join(filter(None, (environment.get("PYTHONPATH", ""), str(folder))))
     return {"PYTHONPATH": found, trial_phases.VARIABLE: str(folder)}
 
@@ -181,7 +183,7 @@ class Bench:
             # What the checkout has of the project comes in front of what is installed of it.
             path = python_path(checkout, installed_from(spec.run, environment, home.root, texts.values()))
             phases = phases_folder(report)
-            path |= _with_phases(phases, pace.phases, {**environment, **path})
+            path |= _with_phases(phases, checkout, pace.phases, {**environment, **path})
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,

@@ -44,9 +44,9 @@ class HangingTest(BaseException):
 class Recorder:
     """Notes the functions that are called while it is at work, and from the start who opens one of the given files."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self.root = os.getcwd() + os.sep
-        self.paths = {os.path.realpath(path): path for path in paths}
+    def __init__(self, root: str, paths: Iterable[str]) -> None:
+        self.root = os.path.join(root, "")
+        self.paths = {os.path.realpath(os.path.join(root, path)): path for path in paths}
         self.codes: set[CodeType] = set()
         self.reads: set[tuple[str, str]] = set()
         if self.paths:
@@ -181,8 +181,12 @@ class Phases:
         self.number: int | None = None  # of the phase that this process is; None: it only collects
         self.patience = 0.0  # seconds for a test; 0: as long as it takes
         with open(os.path.join(folder, PLAN), encoding="utf-8") as file:
-            self.plan = json.load(file)
-        self.recorder = Recorder(path for phase in self.plan for path in phase["reads"])
+            held = json.load(file)
+        root = os.path.realpath(held["root"])  # of the checkout: a command may change folder before it runs tests
+        self.plan = held["phases"]
+        for phase in self.plan:
+            phase["stubs"] = {os.path.join(root, path): stub for path, stub in phase["stubs"].items()}
+        self.recorder = Recorder(root, (path for phase in self.plan for path in phase["reads"]))
 
     def enter(self) -> str:
         """Return in a process for each phase where its report goes; in the first one, after all others, nothing."""
