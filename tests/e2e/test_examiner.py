@@ -99,6 +99,18 @@ def test_wrong_code_that_the_makers_own_tests_pass_does_not_land(tmp_path: Path)
     assert scene.noted("leaks") == []
 
 
+def test_wrong_code_waits_where_acceptance_tests_assert_nothing(tmp_path: Path) -> None:
+    head, _, _ = TEST_MUL.partition("secret_expectation")
+    hollow = f"{head}mul(3, 5)\n"
+    scene = staged(tmp_path, makes("a + b") + "report(summary='made')\n", examines(hollow))
+    said = started(scene, 4, "--merge")
+    (need,) = said["needs"]
+    assert "unshown" in str(need), need
+    assert "the acceptance tests of the examiner assert nothing, and only tests of the maker tell" in str(need)
+    assert roles_run(scene) == ["examiner", "developer", "reviewer"]
+    assert "mul" not in scene.file_at("main", "calc.py")
+
+
 def test_a_person_drops_a_wrong_test_that_the_maker_disputes(tmp_path: Path) -> None:
     disputes = (
         "if attempt == 2 and 'From a person' not in Path(os.environ['LOOP_BRIEF']).read_text():\n"

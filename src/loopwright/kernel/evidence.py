@@ -52,7 +52,7 @@ class WeakenedTest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     level: Level
-    witnesses: tuple[Witness, ...] = ()
+    witnesses: tuple[Witness, ...] = ()  # of a guarded change: of its maker, where an examiner was to show it
     altered_tests: tuple[AlteredTest, ...] = ()
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     idle_tests: tuple[str, ...] = ()  # new tests that fail on the base and yet do not notice a broken change
@@ -62,6 +62,7 @@ class Evidence:
 
 
 _NAMED = 3  # witnesses in a sentence
+ONLY_MAKER = "the acceptance tests of the examiner assert nothing, and only tests of the maker tell"
 
 
 def describe(evidence: Evidence) -> str:
@@ -70,6 +71,8 @@ def describe(evidence: Evidence) -> str:
     match evidence.level:
         case Level.SHOWN:
             return f"shown by {_some(tuple(map(_describe_witness, evidence.witnesses)))}"
+        case Level.GUARDED if has_idle_examiner(evidence):
+            return f"guarded: {ONLY_MAKER} this change from the base"
         case Level.GUARDED:
             return f"guarded{of}: no test tells this change from the base, but tests fail when it is broken"
         case Level.UNTESTED:
@@ -80,6 +83,11 @@ def describe(evidence: Evidence) -> str:
             return f"not shown{of}: nothing was tried that tells this change from the base"
         case _:
             assert_never(evidence.level)
+
+
+def has_idle_examiner(evidence: Evidence) -> bool:
+    """Whether acceptance tests ran and assert nothing: only tests of the maker tell its change from the base."""
+    return evidence.level is Level.GUARDED and bool(evidence.witnesses) and not evidence.parts
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:

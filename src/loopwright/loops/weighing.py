@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import Level, describe_weakened
+from loopwright.kernel.evidence import ONLY_MAKER, Level, describe_weakened, has_idle_examiner
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
@@ -108,8 +108,9 @@ def weighed(
     said = said or without
     level = report.evidence.level if report.evidence else Level.NOT_SHOWN
     if said is None and level in unshown_levels(report) and not state.course.untested:
-        # Of an untested change the maker has heard already.
-        is_told = state.course.told_unshown or level is Level.UNTESTED
+        # Of an untested change the maker has heard already, and no test of its own mends those of an examiner.
+        idle = report.evidence is not None and has_idle_examiner(report.evidence)
+        is_told = state.course.told_unshown or level is Level.UNTESTED or idle
         state, said = _unshown(state, report, commit, policy, may_ask=not is_told and (policy.grants or not is_last))
     if said is not None:
         return state, said
@@ -405,13 +406,14 @@ def _ask_for_witness(report: ChecksReported) -> str:
 def _unshown_gate(state: OnCourse, report: ChecksReported, commit: Commit, of_parts: tuple[str, ...]) -> GateRecord:
     """Bound to the tree, as `untested` is."""
     what = f"these changes from the base: {', '.join(of_parts)}" if of_parts else "this change from the base"
+    tells = ONLY_MAKER if report.evidence and has_idle_examiner(report.evidence) else "no test tells"
     parts = "\0".join((UNSHOWN, report.lands or report.tree))
     return GateRecord(
         gate=UNSHOWN,
         evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
         commit=commit,
         tree=report.tree,
-        why=f"no test tells {what}{_no_test(state)}",
+        why=f"{tells} {what}{_no_test(state)}",
     )
 
 

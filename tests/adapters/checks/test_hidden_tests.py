@@ -3,12 +3,15 @@
 import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from loopwright.adapters.checks.hidden_tests import conceal, find_file
+from loopwright.adapters.checks.hidden_tests import conceal
+from loopwright.adapters.checks.ids import find_file
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import describe
 from loopwright.kernel.faults import faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Finding, Key, Severity, Tree
@@ -128,6 +131,35 @@ def test_acceptance_tests_pass_without_the_tests_of_the_maker(
     assert all(each.passed for each in report.landing)
     assert [each.rule for each in faults_of(report) if each.rule.startswith("hidden")] == rules
     assert [each.file for each in report.hidden] == ([HIDDEN] if rules else [])
+
+
+@pytest.mark.parametrize("canary", ["gate", "off"])
+@pytest.mark.parametrize(
+    ("body", "level"),
+    [("self.assertEqual(calc.mul(2, 3), 6)", "shown"), ("calc.mul(2, 3)", "guarded")],
+    ids=["asserts", "calls"],
+)
+def test_tests_of_the_maker_show_nothing_where_those_of_the_examiner_assert_nothing(
+    tmp_path: Path, body: str, level: str, canary: Literal["gate", "off"]
+) -> None:
+    made = project(tmp_path, BASE, [PYTEST])
+    made = replace(made, checks=replace(made.checks, canary=canary))
+    many = "\n".join(
+        f"def test_{number}():\n    assert calc.mul({number}, 2) == {number} * 2\n" for number in range(60)
+    )
+    commit = made.candidate(
+        {
+            "calc.py": f"{CALC}\n\ndef mul(a, b):\n    return a * b\n",
+            "tests/test_a_maker.py": f"import calc\n\n\n{many}",
+            HIDDEN: HEAD + method(body),
+        }
+    )
+    trust, hidden = Trust(base=made.base, in_force=True), HiddenTests(files=(HIDDEN,))
+    evidence = asyncio.run(made.report(commit, trust=trust, hidden=hidden)).evidence
+    assert evidence
+    assert evidence.level == level
+    assert [each.by for each in evidence.witnesses if each.by == "examiner"] == ["examiner"] * (level == "shown")
+    assert describe(evidence).startswith("shown by" if level == "shown" else "guarded: the acceptance tests")
 
 
 def test_a_test_is_found_by_its_file_however_it_is_named() -> None:

@@ -10,7 +10,7 @@ from loopwright.adapters.checks.canary.answers import count_tests
 from loopwright.adapters.checks.candidate import without_tests
 from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import file_of, place_of, surroundings
+from loopwright.adapters.checks.ids import find_file
 from loopwright.adapters.checks.judgement import Ran, ended_how
 from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.single_test import choose_files
@@ -18,6 +18,7 @@ from loopwright.adapters.checks.trial_runs import TrialRuns, failed_tests, outco
 from loopwright.adapters.checks.witnesses import reason_of
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.evidence import Level, Witness
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Finding
 from loopwright.kernel.trust import FailedHiddenTest, FileClass, HiddenTests
@@ -67,16 +68,6 @@ def _outcomes(spec: CheckSettings, ran: Ran, hidden: HiddenTests) -> Iterator[tu
             yield test, file, found.get(test)
 
 
-def find_file(test: str, files: tuple[str, ...]) -> str:
-    """Return the one of these files that a test is in; empty where it is in none of them."""
-    ends = tuple(f".{each}" for each in (place_of(test), *surroundings(frozenset({test}))))
-    for path in files:
-        dotted = f".{path.removesuffix('.py').replace('/', '.')}"
-        if path == file_of(test) or dotted.endswith(ends):
-            return path
-    return ""
-
-
 def _fault(test: str, finding: Finding | None, interface: str) -> Finding | None:
     """Return what is wrong with a test that does not fail on the base by an assertion or a name of the page."""
     if finding is None:
@@ -114,7 +105,14 @@ async def judge_hidden(desk: Desk, specs: tuple[CheckSettings, ...], report: Che
     told = [engine_finding("hidden-not-run", f"Acceptance tests in {path} did not run") for path in sorted(missed)]
     runs = TrialRuns(desk=desk, specs=specs)
     alone = [each for spec in specs if own.get(spec.name) for each in await _fail_alone(runs, spec, own[spec.name])]
-    return replace(report, findings=(*report.findings, *told, *alone))
+    evidence = report.evidence
+    if evidence and any(own.values()) and evidence.level is Level.SHOWN and _of_maker(evidence.witnesses, hidden):
+        evidence = replace(evidence, level=Level.GUARDED)  # the acceptance tests assert nothing
+    return replace(report, findings=(*report.findings, *told, *alone), evidence=evidence)
+
+
+def _of_maker(witnesses: tuple[Witness, ...], hidden: HiddenTests) -> bool:
+    return not any(each.by == "base" or find_file(each.id, hidden.files) for each in witnesses)
 
 
 async def _fail_alone(runs: TrialRuns, spec: CheckSettings, tests: frozenset[str]) -> list[Finding]:

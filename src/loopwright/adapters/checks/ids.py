@@ -106,6 +106,16 @@ def file_of(test: str) -> str:
     return "/".join(parts[:module]) + ".py" if module > 0 and all(p.isidentifier() for p in parts[:module]) else ""
 
 
+def find_file(test: str, files: tuple[str, ...]) -> str:
+    """Return the one of these files that a test is in; empty where it is in none of them."""
+    ends = tuple(f".{each}" for each in (place_of(test), *surroundings(frozenset({test}))))
+    for path in files:
+        dotted = f".{path.removesuffix('.py').replace('/', '.')}"
+        if path == file_of(test) or dotted.endswith(ends):
+            return path
+    return ""
+
+
 def named(tests: tuple[str, ...]) -> str:
     """The ids for a finding, one a line."""
     more = len(tests) - MOST_NAMED

@@ -102,7 +102,7 @@ class CommandChecks:
         if run.hidden.files:
             await asyncio.to_thread(self.outfit.checkouts.forget)
         canary, evidence = replace(report.canary, rule=self.canary) if report.canary else None, report.evidence
-        if self.canary == "off" and evidence and evidence.level is not Level.SHOWN:
+        if self.canary == "off" and evidence and not evidence.witnesses:
             evidence = replace(evidence, level=Level.NOT_SHOWN)
         is_tried = not (run.preflight or run.hidden.must_fail)
         compared = await self._changed_code(classifier, seen, own_base, run) if is_tried else (False, False, ())

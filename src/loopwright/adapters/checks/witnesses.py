@@ -17,6 +17,7 @@ from loopwright.adapters.checks.canary.hollow import same_values
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.classes.examples import Examples, with_docstrings
 from loopwright.adapters.checks.demands import fail_on
+from loopwright.adapters.checks.ids import find_file
 from loopwright.adapters.checks.reports import LARGEST
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
@@ -57,8 +58,9 @@ class WitnessCandidates:
     red: frozenset[str] = frozenset()  # on the base before the work began
     written: frozenset[str] = frozenset()  # new, or altered by the candidate
 
-    def first(self, most: int) -> frozenset[str]:
-        return frozenset((*sorted(self.red), *sorted(self.written))[:most])
+    def first(self, most: int, hidden: tuple[str, ...]) -> frozenset[str]:
+        written = sorted(self.written, key=lambda test: (not find_file(test, hidden), test))
+        return frozenset((*sorted(self.red), *written)[:most])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,7 @@ class WitnessSearch:
         return (frozenset(failed), await self._phases()) if failed else (frozenset(), ())
 
     async def _start_without(self, spec: CheckSettings, found: WitnessCandidates) -> tuple[Trial | None, ChosenTests]:
-        tests, without = found.first(_MOST_TRIED), await self._without_change()
+        tests, without = found.first(_MOST_TRIED, self.runs.desk.run.hidden.files), await self._without_change()
         if not tests or without == self.runs.desk.seen.landing:
             return None, ChosenTests()
         trial = await self.runs.start(spec, without, tests, (PLAIN, AGAIN))
