@@ -53,6 +53,22 @@ def test_a_new_test_in_an_existing_file_shows_a_new_function(tmp_path: Path, spe
     )
 
 
+CASES = "import pytest\n\nimport calc\n\n\nclass Calc:\n    @pytest.mark.parametrize('n', range(60))\n"
+CASES = CASES.replace("Calc", "TestCalc") + "    def test_add(self, n):\n        assert calc.add(n, 1) == n + 1\n"
+
+
+@pytest.mark.parametrize("name", ["TestCalc", "TestCalcAndMul"])
+def test_a_new_test_shows_the_change_beside_many_altered_ones(tmp_path: Path, name: str) -> None:
+    more = "\n    def test_mul(self):\n        assert calc.mul(2, 3) == 6\n"
+    changed = (
+        CASES.replace("TestCalc", name)
+        .replace("n + 1", "1 + n")
+        .replace("import calc", "from calc import mul\nimport calc")
+    )
+    found = reported(tmp_path, {**BASE, FILE: CASES}, {"calc.py": MUL, FILE: changed + more}, PYTEST)
+    assert [each.id for each in evidence_of(found).witnesses] == [f"{FILE}::{name}::test_mul"]
+
+
 def test_a_test_that_fails_on_the_base_by_an_assertion_shows_the_fix(tmp_path: Path) -> None:
     wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b")}
     found = evidence_of(reported(tmp_path, wrong, {"calc.py": MUL, "tests/test_mul.py": HEAD + TEST_MUL}))

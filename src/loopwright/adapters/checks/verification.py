@@ -419,7 +419,7 @@ class Verification:
         return {
             name: candidates_of(
                 dict(before.get(name, ())),
-                dict((*judging.get(name, ()), *landing.get(name, ()))),
+                dict(landing.get(name) or judging.get(name, ())),
                 altered,
                 frozenset(test for test, how in red.get(name, ()) if how == "failed"),
             )

@@ -8,6 +8,7 @@ touched is broken. One that failed only because a name was missing on the base m
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +21,7 @@ from loopwright.adapters.checks.demands import fail_on
 from loopwright.adapters.checks.ids import find_file
 from loopwright.adapters.checks.reports import LARGEST
 from loopwright.adapters.checks.runners.table import Phase
+from loopwright.adapters.checks.sources_of_tests import function_of
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.evidence import Witness
@@ -57,10 +59,16 @@ class WitnessCandidates:
 
     red: frozenset[str] = frozenset()  # on the base before the work began
     written: frozenset[str] = frozenset()  # new, or altered by the candidate
+    altered: frozenset[str] = frozenset()  # those of them that are not new
 
     def first(self, most: int, hidden: tuple[str, ...]) -> frozenset[str]:
-        written = sorted(self.written, key=lambda test: (not find_file(test, hidden), test))
-        return frozenset((*sorted(self.red), *written)[:most])
+        """Choose acceptance tests before others, new tests before altered ones, and some cases of each function."""
+        seen = Counter[str]()
+        rank: dict[str, tuple[bool, bool, int]] = {}
+        for test in sorted(self.written):
+            seen[function_of(test)] += 1
+            rank[test] = (not find_file(test, hidden), test in self.altered, seen[function_of(test)])
+        return frozenset((*sorted(self.red), *sorted(rank, key=lambda test: rank[test]))[:most])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +263,5 @@ def candidates_of(
 ) -> WitnessCandidates:
     """Choose by id: `before` are the outcomes where the work began, `now` those of what would land."""
     passed = frozenset(test for test, how in now.items() if how == "passed")
-    return WitnessCandidates(
-        red=red & passed, written=frozenset(test for test in passed if test not in before or test in altered) - red
-    )
+    written = frozenset(test for test in passed if test not in before or test in altered) - red
+    return WitnessCandidates(red=red & passed, written=written, altered=written & before.keys())
