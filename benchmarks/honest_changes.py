@@ -37,7 +37,7 @@ from loopwright.kernel.evidence import describe
 from loopwright.kernel.gates import UNSHOWN, matches
 from loopwright.kernel.judges import is_source, judge_by_name
 from loopwright.kernel.model import Commit, Key, LoopId
-from loopwright.kernel.trust import Classed, Trust
+from loopwright.kernel.trust import Classed, HiddenTests, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.loops.weighing import Failed, ShowPolicy, Waits, Weighed, is_told_once, weighed
@@ -149,9 +149,9 @@ class History:
             return replace(row, sentence=f"the commit: {judged.sentence}")
         return replace(row, **asdict(judged), verification_cpu_s=spent)
 
-    async def judge(self, base: Commit, candidate: Commit, task: str) -> Judged:
+    async def judge(self, base: Commit, candidate: Commit, task: str, *, hidden: tuple[str, ...] = ()) -> Judged:
         """Verify a candidate whose base is checked out, and say how a loop with this task ends."""
-        report = await self.verify(candidate, base, "checks")
+        report = await self.verify(candidate, base, "checks", hidden)
         plan = FeedbackParams(task=task, base=base, trust=Trust(in_force=True, base=base))
         outcome, sentence = _end(plan, report, candidate, merges=False)
         return Judged(
@@ -173,7 +173,7 @@ class History:
         ]
         return all(each.returncode == 0 for each in runs)
 
-    async def verify(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
+    async def verify(self, commit: Commit, base: Commit, step: str, hidden: tuple[str, ...] = ()) -> ChecksReported:
         run = ChecksRun(
             loop=LoopId("honest"),
             key=Key.parse(f"{step}-1.1"),
@@ -182,6 +182,7 @@ class History:
             base=base,
             trust=Trust(base=base, in_force=True),
             preflight=step == "preflight",
+            hidden=HiddenTests(files=hidden),
         )
         return await self.checks.run(run, _unwatched)
 

@@ -6,7 +6,7 @@ FOLDER is as for `benchmarks.honest_changes`. Of each clone the newest N fixes a
 them: the right fix with its tests, then up to four variants that these tests reject. A fix that tests of the base
 contradict is tried alone (`contradicts`) and counts for none of the N. `form` says with which tests a
 variant comes: `left out` (the base's), `kept` (the fix's, which fail), `bent` (the fix's, edited until they pass; not
-tried where the base's tests reject the variant).
+tried where the base's tests reject the variant), `examined` (bent, and the fix's own as the tests of an examiner).
 `python -m benchmarks.wrong_fixes --table FILE ...` counts such lines. Opt-in: it takes long.
 """
 
@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from benchmarks.bent_tests import bend
 from benchmarks.honest_changes import History, Judged, check_out, clones_in, git
@@ -40,7 +40,7 @@ class Trial(Judged):
     commit: str
     subject: str
     kind: str  # right, partial, inverted, swapped
-    form: str  # with tests, contradicts, left out, kept, bent
+    form: str  # with tests, contradicts, left out, kept, bent, examined
     place: str = ""
 
 
@@ -78,11 +78,11 @@ class Fix:
         check_out(self.history.folder, commit)
         return self.history.run_bare()
 
-    def judge(self, candidate: Commit) -> Judged:
+    def judge(self, candidate: Commit, hidden: tuple[str, ...] = ()) -> Judged:
         history = History(self.history.folder)
         check_out(history.folder, self.base)
         asyncio.run(history.verify(self.base, self.base, "preflight"))
-        return asyncio.run(history.judge(self.base, candidate, self.message))
+        return asyncio.run(history.judge(self.base, candidate, self.message, hidden=hidden))
 
 
 def fixes_of(history: History, commits: list[str]) -> Iterator[Fix]:
@@ -159,6 +159,14 @@ def trials_of(fix: Fix) -> Iterator[Trial]:
         if alone.outcome != "stopped" and (bent := _bent(fix, kept)):
             candidate = fix.with_product(fix.commit, variant.texts, bent)
             yield trial(fix.judge(candidate), variant.kind, "bent", variant.place)
+            own = {_examined(path): text for path, text in _texts(fix.history.folder, fix.commit, tuple(bent)).items()}
+            candidate = fix.with_product(fix.commit, variant.texts, {**bent, **own})
+            yield trial(fix.judge(candidate, tuple(own)), variant.kind, "examined", variant.place)
+
+
+def _examined(path: str) -> str:
+    """Return where an examiner puts its copy of a test file."""
+    return str(PurePosixPath(path).with_name(f"test_examined_{PurePosixPath(path).stem.removeprefix('test_')}.py"))
 
 
 def _bent(fix: Fix, kept: Commit) -> dict[str, str] | None:
