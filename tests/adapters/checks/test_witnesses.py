@@ -69,6 +69,16 @@ def test_a_new_test_shows_the_change_beside_many_altered_ones(tmp_path: Path, na
     assert [each.id for each in evidence_of(found).witnesses] == [f"{FILE}::{name}::test_mul"]
 
 
+def test_a_test_of_the_base_that_was_red_shows_the_fix_beside_a_new_file_of_tests(tmp_path: Path) -> None:
+    wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b"), FILE: HEAD + TEST_ADD + TEST_MUL}
+    made = project(tmp_path, wrong, [PYTEST])
+    fixed = {"calc.py": MUL, "tests/test_more.py": HEAD + TEST_ADD.replace("test_add", "test_add_again")}
+    commit, trust = made.candidate(fixed), Trust(base=made.base, in_force=True)
+    asyncio.run(made.report(made.base, trust=trust, preflight=True))
+    found = asyncio.run(made.report(commit, step="s2", trust=trust))
+    assert [each.id for each in evidence_of(found).witnesses] == [f"{FILE}::Calc::test_mul"]
+
+
 def test_a_test_that_fails_on_the_base_by_an_assertion_shows_the_fix(tmp_path: Path) -> None:
     wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b")}
     found = evidence_of(reported(tmp_path, wrong, {"calc.py": MUL, "tests/test_mul.py": HEAD + TEST_MUL}))

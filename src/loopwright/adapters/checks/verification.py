@@ -16,7 +16,7 @@ from loopwright.adapters.checks.candidate import changes_of, is_altered_test, wi
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
-from loopwright.adapters.checks.ids import Outcomes, place_of, surroundings
+from loopwright.adapters.checks.ids import Outcomes, find_file, place_of, surroundings
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
 from loopwright.adapters.checks.landing_scope import scoped_to
@@ -414,17 +414,24 @@ class Verification:
         ]
         ids = {test for each in (*judging.values(), *landing.values()) for test, _ in each} if examples else set()
         altered |= {t for t in ids for module, name in examples if t.startswith(f"{module}.") and t.endswith(name)}
+        changed = tuple(each.change.path for each in self.desk.seen.made if each.kind is FileClass.TEST)
         counting = count_tests(ran.all)
         red = await self._outcomes(await run_checks(self.desk, self.specs, self.desk.seen.base)) if counting else {}
         return {
             name: candidates_of(
                 dict(before.get(name, ())),
-                dict(landing.get(name) or judging.get(name, ())),
+                _as_landed(judging.get(name, ()), landing.get(name, ()), changed),
                 altered,
                 frozenset(test for test, how in red.get(name, ()) if how == "failed"),
             )
             for name in dict.fromkeys((*judging, *landing))
         }
+
+
+def _as_landed(judging: Outcomes, landing: Outcomes, changed: tuple[str, ...]) -> dict[str, str]:
+    """What would land may have the tests of changed files under other ids, and its run may be of these files alone."""
+    kept = ((test, how) for test, how in judging if not (landing and find_file(test, changed)))
+    return dict((*kept, *landing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
