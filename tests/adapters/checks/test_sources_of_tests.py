@@ -86,24 +86,83 @@ def test_a_test_whose_own_source_differs_is_altered(after: str, altered: set[str
 @pytest.mark.parametrize(
     "after",
     [
-        OLD.replace("N = 2", "N = 3"),
-        OLD.replace("return a == b", "return True"),
         OLD.replace("limit = 1", "limit = 2"),
         OLD.replace("class TestMore:", "class TestMore(Base):"),
         OLD.replace("class TestMore:", "@skip\nclass TestMore:"),
-        OLD.replace("import calc", "import fake as calc"),
-        OLD.replace("import calc", "from fake import calc"),
         OLD + "\n\ntest_add = None\n",
         OLD + "\n\npytestmark = pytest.mark.skip\n",
         OLD + "\n\ndef setup_module():\n    calc.add = max\n",
         OLD + "\n\n@pytest.fixture(autouse=True)\ndef patched():\n    calc.add = max\n",
         OLD + "\n\ncalc.add = max\n",
-        OLD + "\n\ndef len(x):\n    return 0\n",
+        OLD + "\n\nTestMore = object\n",
         "def (\n",
     ],
 )
 def test_what_all_tests_of_a_file_may_use_alters_everything(after: str) -> None:
     assert compared(after).everything
+
+
+@pytest.mark.parametrize(
+    ("after", "altered"),
+    [
+        (OLD.replace("N = 2", "N = 3"), {"test_add"}),
+        (OLD + "\n\ndef len(x):\n    return 0\n", set()),
+        (OLD.replace("return a == b", "return True"), {"test_add"}),
+        (OLD.replace("import calc", "import fake as calc"), {"test_add", "TestMore.test_zero"}),
+        (OLD.replace("import calc", "from fake import calc"), {"test_add", "TestMore.test_zero"}),
+    ],
+)
+def test_a_helper_alters_the_tests_that_name_it(after: str, altered: set[str]) -> None:
+    found = compared(after)
+    assert (set(found.altered), found.everything) == (altered, False)
+
+
+HELPED = """\
+DATA = [1, 2]
+
+
+def load():
+    return DATA
+
+
+def first():
+    return load()[0]
+
+
+def test_first():
+    assert first() == 1
+
+
+def test_other():
+    assert 1
+"""
+FIXTURE = HELPED.replace("def load", "@pytest.fixture(name='loaded')\ndef load")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (HELPED, HELPED.replace("[1, 2]", "[1]")),
+        (HELPED, HELPED.replace("    return DATA", "    return [1]")),
+        (FIXTURE, FIXTURE.replace("[1, 2]", "[1]")),
+        (FIXTURE, FIXTURE.replace("    return DATA", "    return [1]")),
+        (f"{HELPED}\n\npytestmark = skip(DATA)\n", HELPED.replace("[1, 2]", "[1]") + "\n\npytestmark = skip(DATA)\n"),
+        (
+            f"{HELPED}\n\nif DATA:\n    del test_other\n",
+            HELPED.replace("[1, 2]", "[1]") + "\n\nif DATA:\n    del test_other\n",
+        ),
+        (
+            f"{HELPED}\n\nclass TestMore:\n    data = DATA\n",
+            HELPED.replace("[1, 2]", "[1]") + "\n\nclass TestMore:\n    data = DATA\n",
+        ),
+        (HELPED, HELPED.replace("def load", "def first():\n    return 1\n\n\ndef load")),
+    ],
+    ids=["data", "helper", "data-of-fixture", "fixture", "mark", "statement", "class", "twice"],
+)
+def test_a_helper_alters_the_tests_that_it_reaches_through_others(before: str, after: str) -> None:
+    found = compare_tests(before, after, frozenset({"test_first", "test_other"}))
+    assert found.everything or found.altered == {"test_first"}
+    assert found.everything is (before is not HELPED)
 
 
 def test_a_test_that_is_gone_is_known_by_its_body() -> None:

@@ -52,18 +52,22 @@ def compare_tests(before: str, after: str, tests: frozenset[str]) -> FileAlterat
     if old is None or new is None:
         return FileAlteration(everything=True)
     bodies = {test: body for test in tests if (body := old.source_of(test)) is not None}
-    altered = frozenset(test for test, body in bodies.items() if new.source_of(test) not in (None, body))
+    changed = _changed_around(old, new)
+    using = _users(changed, old, new) if tests else None
+    altered = (
+        test for test, body in bodies.items() if new.source_of(test) not in (None, body) or test in (using or ())
+    )
     fresh = {test: body for test in tests - bodies.keys() if (body := new.source_of(test)) is not None}
-    return FileAlteration(altered=altered, everything=_differs_around(old, new), bodies=bodies, fresh=fresh)
+    everything = changed is None or (bool(changed) and using is None)
+    return FileAlteration(altered=frozenset(altered), everything=everything, bodies=bodies, fresh=fresh)
 
 
-def _differs_around(old: _TestFile, new: _TestFile) -> bool:
-    """Return whether fixtures, helpers, data or classes of the base differ. What no test of the base names is new.
+def _changed_around(old: _TestFile, new: _TestFile) -> frozenset[str] | None:
+    """Return the helpers, fixtures and data of the base that differ; None where a class or the order of them does.
 
-    Imports may come and go, but a name that is imported from elsewhere makes tests look at something else.
+    What no test of the base names is new. Imports may come and go, but a name that is imported from elsewhere makes
+    tests look at something else.
     """
-    if any(new.imports.get(name, origin) != origin for name, origin in old.imports.items()):
-        return True
 
     def is_new(name: str, text: str) -> bool:
         is_used = name in old.words or hasattr(builtins, name) or "autouse" in text
@@ -73,7 +77,40 @@ def _differs_around(old: _TestFile, new: _TestFile) -> bool:
     fresh = {name for name, shell in new.shells.items() if _holds_tests(name, new) or is_new(name, shell)}
     kept = {name: shell for name, shell in new.shells.items() if name in old.shells or name not in fresh}
     gone = {name for name in old.shells if name not in new.shells and not _holds_tests(name, old)}
-    return old.rest != rest or bool(gone) or any(old.shells.get(name) != shell for name, shell in kept.items())
+    changed = {name for name, _ in {*old.rest} ^ {*rest}}
+    orders = [[name for name, _ in each if name not in changed] for each in (old.rest, rest)]
+    if orders[0] != orders[1] or gone or any(old.shells.get(name) != shell for name, shell in kept.items()):
+        return None
+    imports = {name for name, origin in old.imports.items() if new.imports.get(name, origin) != origin}
+    return frozenset(changed | imports)
+
+
+def _users(changed: frozenset[str] | None, old: _TestFile, new: _TestFile) -> frozenset[str] | None:
+    """Return the test functions that name one of these, be it through other helpers; None where any test may use it.
+
+    What is decorated, is part of a class or has no name of its own reaches tests without being named.
+    """
+    if changed is None:
+        return None
+    rest, named, left = (*old.rest, *new.rest), frozenset[str](), changed
+    tests = {test.partition(".")[0] for each in (old, new) for test in each.functions}
+    while left:
+        named |= left
+        found = {name: text for name, text in rest if name in left or any(f"'{each}'" in text for each in left)}
+        if any(not name or _FOUND_BY_NAME.match(name) or _is_decorated(text) for name, text in found.items()):
+            return None
+        if not tests.isdisjoint(found):  # a test is bound anew
+            return None
+        left = frozenset(found) - named
+    texts = [(name, text) for each in (old, new) for name, text in each.functions.items()]
+    if any(f"'{name}'" in shell for each in (old, new) for shell in each.shells.values() for name in named):
+        return None
+    return frozenset(test for test, text in texts if any(f"'{name}'" in text for name in named))
+
+
+def _is_decorated(text: str) -> bool:
+    kind, _, rest = text.partition("\n")
+    return kind.endswith("FunctionDef") and not rest.startswith("arguments(")
 
 
 def _holds_tests(name: str, held: _TestFile) -> bool:
