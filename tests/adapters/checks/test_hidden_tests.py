@@ -1,6 +1,7 @@
 """Acceptance tests of an examiner: red on the base for the right reason, and never quoted to a maker."""
 
 import asyncio
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -50,10 +51,11 @@ def method(body: str) -> str:
         ("self.assertEqual(calc.add(2, 3, exact=True), 5)", []),
         ("self.assertEqual(calc.div(6, 3), 2)", ["fails-otherwise"]),
         ("self.assertEqual(calc.last([]), None)", ["fails-otherwise"]),
+        ("try:\n            calc.last([])\n        except IndexError:\n            assert False", []),
         ("self.assertEqual(calc.add(2, 3), 5)", ["passes-on-base"]),
         ("self.skipTest('later')", ["passes-on-base"]),
     ],
-    ids=["assertion", "assert", "name", "argument", "name not on the page", "error", "green", "skipped"],
+    ids=["assertion", "assert", "name", "argument", "name not on the page", "error", "crash", "green", "skipped"],
 )
 def test_a_test_has_to_fail_by_an_assertion_or_a_name_of_the_page(
     tmp_path: Path, spec: CheckSettings, body: str, rules: list[str]
@@ -88,6 +90,17 @@ def test_a_fixture_that_is_not_there_is_no_assertion(tmp_path: Path) -> None:
 def test_a_file_of_tests_that_no_check_collects_is_told(tmp_path: Path) -> None:
     report = tried(tmp_path, "", head="", path="tests/deep/test_hidden.py")
     assert [each.rule for each in report.findings] == ["not-collected"]
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_a_check_whose_ids_name_no_files_is_told(tmp_path: Path) -> None:
+    calls = "import test from 'node:test';\nimport assert from 'node:assert';\ntest('is one', () => assert(%s));\n"
+    made = project(tmp_path, {"test/a.test.mjs": calls % 1}, [CheckSettings(name="test", run=("node", "--test"))])
+    path = "test/acceptance.test.mjs"
+    commit, trust = made.candidate({path: calls % 0}), Trust(base=made.base, in_force=True)
+    report = asyncio.run(made.report(commit, trust=trust, hidden=HiddenTests(files=(path,), must_fail=True)))
+    ((rule, issue),) = ((each.rule, each.issue) for each in report.findings)
+    assert (rule, "do not name their files" in issue) == ("not-collected", True)
 
 
 def test_a_check_that_does_not_end_is_told(tmp_path: Path) -> None:
@@ -167,6 +180,10 @@ def test_a_test_is_found_by_its_file_however_it_is_named() -> None:
     names = ("pkg/tests/test_a.py::T::test_b[1]", "tests.test_a.T.test_b", "test_a.T.test_b", "web/a.test.js > adds")
     assert [find_file(each, files) for each in names] == [files[0]] * 3 + [files[1]]
     assert find_file("tests.test_ab.T.test_b", files) == ""
+    others = ("tests/test_red.py::test_a", "tests/test_red.py", "tests.test_red.T.test_a", "tests.test_red.test_a")
+    assert [find_file(each, ("app/tests.py",)) for each in others] == [""] * 4
+    own = ("app/tests.py::test_a", "tests.T.test_a", "app.tests.test_a", "unittest.loader._FailedTest.app.tests")
+    assert [find_file(each, ("app/tests.py",)) for each in own] == ["app/tests.py"] * 4
 
 
 def _failed(**fields: str) -> Finding:

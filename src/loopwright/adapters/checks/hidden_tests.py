@@ -10,7 +10,7 @@ from loopwright.adapters.checks.canary.answers import count_tests
 from loopwright.adapters.checks.candidate import without_tests
 from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import find_file
+from loopwright.adapters.checks.ids import file_of, find_file
 from loopwright.adapters.checks.judgement import Ran, ended_how
 from loopwright.adapters.checks.sequence import run_checks
 from loopwright.adapters.checks.single_test import choose_files
@@ -40,6 +40,7 @@ async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksRep
     failed: list[FailedHiddenTest] = []
     faults: list[Finding] = []
     seen: set[str] = set()
+    nameless: list[str] = []
     for spec in (each for each in specs if each.name in counting or not counting):
         async with TrialRuns(desk=desk, specs=specs).bench(spec, tree) as bench:
             ran = await bench.run(replace(spec, run=choose_files(spec.run, _collected(hidden)) or spec.run))
@@ -47,13 +48,21 @@ async def try_on_base(desk: Desk, specs: tuple[CheckSettings, ...]) -> ChecksRep
             faults.append(engine_finding("not-finished", f"check {spec.name!r}: {ended_how(spec, ran)}"))
         found = tuple(_outcomes(spec, ran, hidden))
         seen.update(file for _, file, _ in found)
+        nameless += [spec.name] if ran.ids and not any(file_of(test) for test, _ in ran.ids) else []
         failed += [FailedHiddenTest(id=test, file=file) for test, file, finding in found if finding]
         faults += [fault for test, _, finding in found if (fault := _fault(test, finding, hidden.interface))]
     unseen = (path for path in _collected(hidden) if path not in seen)
-    faults += [engine_finding("not-collected", f"No test of {path} was run: no check collects it") for path in unseen]
+    faults += [engine_finding("not-collected", _not_collected(path, nameless)) for path in unseen]
     return ChecksReported(
         key=run.key, tree=tree, results=(), findings=tuple(dict.fromkeys(faults)), hidden=tuple(dict.fromkeys(failed))
     )
+
+
+def _not_collected(path: str, nameless: list[str]) -> str:
+    if nameless:
+        whose = f"check {nameless[0]!r} do not name their files, as those of pytest and unittest do"
+        return f"Nobody can tell whether tests of {path} ran: the ids of {whose}. No other acceptance test can help"
+    return f"No test of {path} was run: no check collects it"
 
 
 def _collected(hidden: HiddenTests) -> tuple[str, ...]:
@@ -81,7 +90,7 @@ def _fault(test: str, finding: Finding | None, interface: str) -> Finding | None
         what = f"for a name that the interface page does not have ({', '.join(names[:3]) or 'unknown'})"
     elif text.startswith("failed on setup"):
         what = "in its set-up, and not by an assertion"
-    elif not raised or "AssertionError" in raised:
+    elif not raised or "AssertionError" in raised or text.startswith("assert "):  # pytest names no class
         return None
     else:
         what = f"by {min(raised)}, and not by an assertion"

@@ -107,11 +107,20 @@ def file_of(test: str) -> str:
 
 
 def find_file(test: str, files: tuple[str, ...]) -> str:
-    """Return the one of these files that a test is in; empty where it is in none of them."""
-    ends = tuple(f".{each}" for each in (place_of(test), *surroundings(frozenset({test}))))
+    """Return the one of these files that a test is in; empty where it is in none of them.
+
+    An id may start below the top, as of a command that changes folder. In a dotted one the module ends where classes
+    begin: `tests.test_a.T.test_b` is in no `tests.py`.
+    """
+    if "::" in test or " > " in test or test.endswith(".py"):
+        place = test if test.endswith(".py") else file_of(test)
+        return place if place in files else next((path for path in files if path.endswith(f"/{place}")), "")
+    words = place_of(test).split(".")
+    inside = next((at for at, word in enumerate(words[:-1]) if not word[:1].islower()), len(words) - 1)
+    modules = {".".join(words[:inside]), ".".join(words)} - {""}
     for path in files:
         dotted = f".{path.removesuffix('.py').replace('/', '.')}"
-        if path == file_of(test) or dotted.endswith(ends):
+        if path == test or any(dotted.endswith(f".{module}") for module in modules):
             return path
     return ""
 
