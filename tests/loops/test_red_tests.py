@@ -47,6 +47,13 @@ def test_a_feedback_loop_keeps_each_red_test_in_its_first_red_version() -> None:
     )
 
 
+def test_what_a_baseline_forgives_judges_as_well() -> None:
+    state = FEEDBACK.start(replace(f.params(), trust=Trust(in_force=True)))
+    state = f.play(state, lc.results(CheckResult(name="test", passed=True, tests=3, known=("t::base",))))
+    checks = f.wanted(f.play(state, f.DONE, f.saved("c1"), f.passes()), RunChecks)
+    assert checks.red == (RedTests(tests=("t::base",), forgiven=True),)
+
+
 def test_what_the_developer_wrote_before_the_tester_and_never_saw_green_is_its_own() -> None:
     state = FEEDBACK.start(replace(f.params(), tester=True, trust=Trust(in_force=True)))
     state = f.play(state, f.GREEN, f.DONE, replace(f.saved("c1"), tree=Tree("c1")), f.fails(f.ISSUE))

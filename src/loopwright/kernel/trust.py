@@ -71,6 +71,7 @@ class RedTests:
     own: tuple[
         Commit, ...
     ] = ()  # from where and up to where its maker worked: tests made there are the maker's to mend
+    forgiven: bool = False  # by `baseline = true`: one that the candidate leaves red may stay so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

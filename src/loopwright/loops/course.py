@@ -184,6 +184,7 @@ class Course:
     merge_accepted: bool = False
     preflighted: bool = False  # the checks were tried on the base
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
+    forgiven: tuple[str, ...] = ()  # tests that were red then, where `baseline = true` forgives them
     red: tuple[str, ...] = ()  # the checks that said so here, before anybody was paid
     red_tests: tuple[RedTests, ...] = ()  # tests of its own attempts that failed, the oldest first
     made: tuple[Commit, ...] = ()  # where the new tests ran last, and what the maker has left since
@@ -244,8 +245,8 @@ class Course:
     @property
     def tests_to_pass(self) -> tuple[RedTests, ...]:
         """Tests that judge the next candidate in the version in which they failed: on the base, then since."""
-        on_base = ids_of_tests(self.before)
-        return (*((RedTests(tests=on_base),) if on_base else ()), *self.red_tests)
+        on_base = (RedTests(tests=ids_of_tests(self.before)), RedTests(tests=self.forgiven, forgiven=True))
+        return (*(each for each in on_base if each.tests), *self.red_tests)
 
     @property
     def unlanded(self) -> frozenset[str]:

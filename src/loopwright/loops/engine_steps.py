@@ -73,7 +73,8 @@ def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
     if event.unable:
         return own.unable(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
     red = tuple(result.name for result in event.results if not result.passed)
-    state = c.steered(state, station=None, preflighted=True, before=faults_of(event), red=red)
+    forgiven = tuple(dict.fromkeys(known for result in event.results for known in result.known))
+    state = c.steered(state, station=None, preflighted=True, before=faults_of(event), forgiven=forgiven, red=red)
     return own.red_base(state) if red else state
 
 

@@ -1,6 +1,7 @@
 """A test that was red when a fix was requested judges that fix in the version in which it was red."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,54 @@ def test_the_first_red_version_judges_whatever_came_between(tmp_path: Path) -> N
         red = (RedTests(commit=first, tests=(RED,)), RedTests(commit=second, tests=("test_new",)))
         report = await here.report(third, red=red)
         assert [each.rule for each in faults_of(report)] == ["red-test-changed"]
+
+    asyncio.run(story())
+
+
+TWO_RED = "import unittest\nimport a\n\n\nclass One(unittest.TestCase):\n" + "\n".join(
+    f"    def test_{name}(self):\n        self.assertEqual(a.one(), {value})\n"
+    for name, value in (("one", 1), ("far", 9))
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "rules"),
+    [
+        (
+            {"a.py": "def one():\n    return 4\n", "tests/test_a.py": TWO_RED.replace(" 1)", " 4)")},
+            ["red-test-changed"],
+        ),
+        (
+            {
+                "a.py": "def one():\n    return 4\n",
+                "tests/test_a.py": TWO_RED.replace("_one", "_four").replace(" 1)", " 4)"),
+            },
+            ["red-test-changed"],
+        ),
+        ({"a.py": "def one():\n    return 1\n", "tests/test_a.py": TWO_RED}, []),
+        (
+            {
+                "a.py": "def one():\n    return 1\n",
+                "tests/test_a.py": TWO_RED + "\n    def test_more(self):\n        a.one()\n",
+            },
+            [],
+        ),
+        ({"a.py": "def one():\n    return 4\n", "tests/test_b.py": OLD.replace(" 1)", " 4)")}, []),
+    ],
+    ids=["bent", "renamed", "fixed", "fixed-and-added-to", "left-red"],
+)
+def test_a_red_test_that_a_baseline_forgives_may_stay_red_but_not_be_changed(
+    tmp_path: Path, files: dict[str, str], rules: list[str]
+) -> None:
+    async def story() -> None:
+        spec = replace(UNITTEST, baseline=True)
+        here = project(tmp_path, {"a.py": "def one():\n    return 5\n", "tests/test_a.py": TWO_RED}, [spec])
+        trust = Trust(base=here.base, in_force=True)
+        before = await here.report(here.base, trust=trust, preflight=True)
+        red = (RedTests(tests=tuple(known for each in before.results for known in each.known), forgiven=True),)
+        assert set(red[0].tests) == {"test_a.One.test_one", "test_a.One.test_far"}
+        report = await here.report(here.candidate(files), step="s2", trust=trust, red=red)
+        assert [each.rule for each in faults_of(report)] == rules
 
     asyncio.run(story())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loopwright.adapters.checks.desk import Desk
@@ -16,8 +17,13 @@ from loopwright.kernel.wording import join_names, told
 _NAMED = 5  # in a sentence
 
 
-async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[Claim, Finding] | None:
-    """Run the restored tests; return what a person would have to allow, and the finding that says so."""
+async def find_still_red(
+    desk: Desk, specs: tuple[CheckSettings, ...], landing: Mapping[str, str]
+) -> tuple[Claim, Finding] | None:
+    """Run the restored tests; return what a person would have to allow, and the finding that says so.
+
+    `landing` are the outcomes of what would land: a test that is red there and forgiven was not made green by a change.
+    """
     seen, changes = desk.seen, desk.seen.red_changes
     if seen.red in (None, seen.landing) or set(changes) <= set(desk.run.approved):
         return None
@@ -27,7 +33,9 @@ async def find_still_red(desk: Desk, specs: tuple[CheckSettings, ...]) -> tuple[
     # A module that could not be imported has an id of its own, which is gone once its tests run.
     gone = "passed" if all(each.passed for each in results) else "failed"
     red = dict.fromkeys(test for each in desk.run.red for test in each.tests if test not in COVERED)
-    failing = tuple(test for test in red if outcomes.get(test, gone) != "passed")
+    forgiven = {test for each in desk.run.red if each.forgiven for test in each.tests}
+    left = {test for test in forgiven if landing.get(test) == "failed" or test not in outcomes}
+    failing = tuple(test for test in red if outcomes.get(test, gone) != "passed" and test not in left)
     if not failing:
         return None
     finding = engine_finding("red-test-changed", _message(failing, changes), file=changes[0].path)

@@ -96,12 +96,19 @@ class Verification:
         findings = await signs
         failed, told = await self._by_what_landed(ran) if ran.is_green else ((), ())
         ran = replace(ran, landing=failed or ran.landing)
-        if ran.is_green and (still_red := await find_still_red(self.desk, self.specs)) is not None:
+        if ran.is_green and (still_red := await self._still_red(ran)) is not None:
             claim, finding = still_red  # it is green only because a test was changed that was red before
             return replace(self._report_of(ran, (*findings, *told, finding)), claim=claim)
         altered = await self._alterations(ran) if ran.is_green else Alterations()
         judge = self if not altered.weakened else await self._without_weakened(altered)
         return await judge.judged(ran, altered, (*findings, *told))
+
+    async def _still_red(self, ran: Runs) -> tuple[Claim, Finding] | None:
+        judging, landing = await self._outcomes(ran.judging), await self._outcomes(ran.landing)
+        changed = tuple(change.path for change in self.desk.seen.red_changes)
+        names = dict.fromkeys((*judging, *landing))
+        now = (_as_landed(judging.get(name, ()), landing.get(name, ()), changed) for name in names)
+        return await find_still_red(self.desk, self.specs, {test: how for each in now for test, how in each.items()})
 
     def _report_of(self, ran: Runs, findings: tuple[Finding, ...]) -> ChecksReported:
         seen = self.desk.seen
