@@ -187,6 +187,15 @@ def table(rows: list[Trial]) -> str:
     return "\n".join(lines)
 
 
+def _trials(folder: Path, count: int, commits: list[str]) -> Iterator[Trial]:
+    for fix in fixes_of(History(folder), commits):
+        for row in trials_of(fix):
+            yield row
+        count -= row.form != "contradicts"
+        if not count:
+            return
+
+
 def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.wrong_fixes", description=__doc__)
     parser.add_argument("--count", type=int, default=3, help="fixes of each project")
@@ -199,13 +208,11 @@ def main(words: list[str]) -> int:
         print(table([Trial(**json.loads(line)) for line in lines]))
         return 0
     for folder in clones_in(asked.places):
-        left = asked.count
-        for fix in fixes_of(History(folder), asked.commit):
-            for row in trials_of(fix):
-                print(json.dumps(asdict(row)), flush=True)
-            left -= row.form != "contradicts"
-            if not left:
-                break
+        stood = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
+        for row in _trials(folder, asked.count, asked.commit):
+            print(json.dumps(asdict(row)), flush=True)
+        if stood != "HEAD":
+            git(folder, "checkout", "-q", "--force", stood)
     return 0
 
 
