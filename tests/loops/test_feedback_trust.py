@@ -251,7 +251,7 @@ def test_what_a_change_that_is_held_gives_away_is_told_where_it_is_decided_on() 
         for n in range(6)
     ]
     elsewhere = replace(found[0], file="src/a.py", issue="Elsewhere")
-    for signs, told in (((found[0], elsewhere), "; Sign 0"), (tuple(found), "; Sign 4; 1 more such signs")):
+    for signs, told in (((found[0], elsewhere), "; Sign 0"), (tuple(found), "; Sign 4; and 1 more")):
         state = play(checked(begun(), replace(WITHOUT, findings=signs)), replace(LANDED, landed=Commit("own")))
         why = wanted(state, AwaitGate).why
         assert why.startswith(WHY_HELD)
@@ -416,7 +416,8 @@ def test_own_tests_that_fail_beside_a_manifest_are_a_failed_attempt_once() -> No
     (told,) = [each.issue for each in developer(state).brief.failures if each.rule == "needs-approval"]
     assert told.index("a::new") < told.index(MANIFEST[0].path)
     why = wanted(checked(state, report, "c2"), AwaitGate).why
-    assert why.index("a::new") < why.index(MANIFEST[0].path)
+    assert "a::new" in why
+    assert MANIFEST[0].path not in why
     assert "all checks pass" not in why
 
 

@@ -9,6 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, GateDecided
+from loopwright.kernel.evidence import WeakenedTest
 from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_KEY, Change, Commit, Finding, Outcome, Severity, Tree
 from loopwright.kernel.trust import Trust, evidence_with
@@ -50,6 +51,19 @@ def at_the_gate() -> FeedbackState:
 def ended() -> FeedbackState:
     state = made(begun(), "c1", BOTH, WITHOUT)
     return play(state, replace(LANDED, landed=Commit("own"), held_on="loop/1-held"))
+
+
+def test_the_gate_of_the_rest_names_only_what_is_still_asked_about() -> None:
+    weakened = tuple(WeakenedTest(file=each.path, how="altered") for each in BOTH)
+    sign = Finding(severity=Severity.LOW, category="engine", rule="r", file=MANIFEST.path, issue="A sign of it")
+    report = replace(WITHOUT, nothing_else=True, weakened=weakened, findings=(sign,))
+    state = made(begun(), "c1", BOTH, report)
+    assert all(each in wanted(state, AwaitGate).why for each in (BENT.path, MANIFEST.path, "A sign of it"))
+    left = wanted(play(state, decides(MANIFEST.path)), AwaitGate).why
+    assert BENT.path in left
+    assert all(each not in left for each in (MANIFEST.path, "A sign of it"))
+    again = play(state, decides(BENT.path), decides(MANIFEST.path, digest=REST), report)
+    assert not again.course.open_gates
 
 
 def outcome(state: FeedbackState) -> Outcome:

@@ -107,12 +107,21 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
 
 def describe_weakened(tests: tuple[WeakenedTest, ...]) -> str:
     """Say which files are held back, for which tests, and why."""
-    named = {
-        file: "; ".join(_describe_weakened(each) for each in tests[:_NAMED] if each.file == file)
-        for file in dict.fromkeys(each.file for each in tests[:_NAMED])
-    }
     more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
-    return "; ".join(f"{file} is held back: {told}" for file, told in named.items()) + more
+    return "; ".join(_describe_by_file(tests[:_NAMED]).values()) + more
+
+
+def describe_weakened_by_file(tests: tuple[WeakenedTest, ...]) -> dict[str, str]:
+    """Return the same for each file by itself."""
+    files = dict.fromkeys(each.file for each in tests)
+    return {file: describe_weakened(tuple(each for each in tests if each.file == file)) for file in files}
+
+
+def _describe_by_file(tests: tuple[WeakenedTest, ...]) -> dict[str, str]:
+    return {
+        file: f"{file} is held back: " + "; ".join(_describe_weakened(each) for each in tests if each.file == file)
+        for file in dict.fromkeys(each.file for each in tests)
+    }
 
 
 def _describe_weakened(test: WeakenedTest) -> str:

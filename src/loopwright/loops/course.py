@@ -28,6 +28,7 @@ WHY_STILL_HELD = "it was approved and could not land: "
 MOST_WAITS = 10  # in a row, then a person is asked
 IN_PART = "a person, in the task's own loop"
 _NAMED = 3  # files in a sentence
+_MOST_NOTES = 5  # in an explanation
 _BY_TREE = (UNTESTED, UNSHOWN)  # gates that are decided for one tree
 
 
@@ -113,6 +114,14 @@ def _crash(event: AgentFailed) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileNote:
+    """What is to be known about one changed file, as long as a person is asked about that file."""
+
+    file: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateRecord:
     """What a person decided, or has still to decide, on exactly one piece of evidence."""
 
@@ -132,6 +141,15 @@ class GateRecord:
     reasons: tuple[Risk, ...] = ()  # where rules found what called for it
     red_at: Commit = NO_COMMIT  # where a test failed when a fix was requested: what is decided on was changed since
     covers: tuple[str, ...] = ()  # of `untested`: the code that nobody notices, as it is
+    notes: tuple[FileNote, ...] = ()  # a decision on one file takes its notes along
+
+    @property
+    def explanation(self) -> str:
+        """Return why it is asked for, with what is to be known about the files that it is still about."""
+        files = {path for change in self.because for path in (change.path, change.moved)}
+        told = tuple(each.text for each in self.notes if each.file in files)
+        more = (f"and {len(told) - _MOST_NOTES} more",) if len(told) > _MOST_NOTES else ()
+        return "; ".join((self.why, *told[:_MOST_NOTES], *more))
 
     @property
     def decision(self) -> str:

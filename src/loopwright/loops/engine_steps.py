@@ -152,7 +152,7 @@ def _asked_again(course: Course, why: str, gone: tuple[str, ...]) -> tuple[GateR
 def _opened_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
     dropped = tuple(dict.fromkeys((*gate.dropped, *gone)))
     mark = evidence_with(gate.because, dropped) if gone else gate.evidence
-    return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=mark)
+    return replace(gate, ruling=Ruling.OPEN, by="", why=why, notes=(), dropped=dropped, evidence=mark)
 
 
 def settled(state: S) -> S:

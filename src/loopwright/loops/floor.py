@@ -113,7 +113,7 @@ def _await(gate: GateRecord) -> AwaitGate:
         because=gate.because,
         failing=gate.failing,
         dropped=gate.dropped,
-        why=gate.why,
+        why=gate.explanation,
         reasons=gate.reasons,
     )
 

@@ -14,14 +14,20 @@ from typing import TypeVar
 
 from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.evidence import ONLY_MAKER, Level, describe_weakened, has_idle_examiner
+from loopwright.kernel.evidence import (
+    ONLY_MAKER,
+    Level,
+    describe_weakened,
+    describe_weakened_by_file,
+    has_idle_examiner,
+)
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
 from loopwright.kernel.trust import Canary, Claim, evidence_with, is_named
 from loopwright.kernel.wording import counted, name_causes
 from loopwright.loops import course as c
-from loopwright.loops.course import GateRecord, OnCourse, Ruling
+from loopwright.loops.course import FileNote, GateRecord, OnCourse, Ruling
 
 S = TypeVar("S", bound=OnCourse)
 _NEEDS_APPROVAL = "needs-approval"
@@ -164,8 +170,9 @@ def _with_open_claim(state: S, report: ChecksReported, claim: Claim, commit: Com
 def _lasting(state: OnCourse, report: ChecksReported, commit: Commit) -> GateRecord:
     """What is held back may be decided when the loop has ended. Why it did not land stays to be read."""
     gate = replace(_held_gate(state, report, commit), lasting=True)
-    told = (each.why for each in state.course.gates if each.evidence == gate.evidence)
-    return replace(gate, why=next((why for why in told if why.startswith(c.WHY_STILL_HELD)), gate.why))
+    same = (each for each in state.course.gates if each.evidence == gate.evidence)
+    still = next((each for each in same if each.why.startswith(c.WHY_STILL_HELD)), gate)
+    return replace(gate, why=still.why, notes=still.notes)
 
 
 def is_told_once(faults: tuple[Finding, ...]) -> bool:
@@ -235,19 +242,19 @@ def _claim_gate(report: ChecksReported, claim: Claim, commit: Commit) -> GateRec
         because=claim.changes,
         commit=commit,
         tree=report.tree,
-        why="; ".join(filter(None, (_why(claim, name_causes(faults_of(report))), describe_weakened(report.weakened))))
-        + _since(claim, commit)
-        + _signs(report, claim.changes),
+        why=_why(claim, name_causes(faults_of(report))),
+        notes=(*_weakened(report), *_since(claim, commit), *_signs(report, claim.changes)),
         failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
         red_at=claim.red_at,
     )
 
 
-def _since(claim: Claim, commit: Commit) -> str:
+def _since(claim: Claim, commit: Commit) -> tuple[FileNote, ...]:
     """How to see what is decided on: a diff against the base also shows what was there when the test failed."""
-    paths = " ".join(shlex.quote(change.path) for change in claim.changes[:_NAMED])
-    return f"; see git diff {claim.red_at[:12]} {commit[:12]} -- {paths}" if claim.red_at else ""
+    diff = f"see git diff {claim.red_at[:12]} {commit[:12]} --"
+    paths = (change.path for change in claim.changes[:_NAMED] if claim.red_at)
+    return tuple(FileNote(file=path, text=f"{diff} {shlex.quote(path)}") for path in paths)
 
 
 def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
@@ -261,7 +268,11 @@ def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
 
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
-        told = _apart(claim) if claim.untried else f"without the changes to {_paths(claim.changes)} {_red(claim)}"
+        told = (
+            _apart(claim, _paths(claim.changes))
+            if claim.untried
+            else f"without the changes to {_paths(claim.changes)} {_red(claim)}"
+        )
         ways = "Make it pass without them, or leave the changes as they are: a person is asked then."
         return engine_finding(_NEEDS_APPROVAL, f"{told[0].upper()}{told[1:]}. {ways}")
     if claim.by_number:
@@ -284,17 +295,17 @@ def _why(claim: Claim, causes: str) -> str:
             red = ": ".join(filter(None, ("the change cannot be verified without them", causes)))
         return f"{red}; nothing of them is taken before a person approves"
     if claim.untried:
-        return f"{_apart(claim)}; whether the changes cure that is known once they are approved and installed"
+        apart = _apart(claim, "what is asked about")
+        return f"{apart}; whether the changes cure that is known once they are approved and installed"
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
     return f"with them all checks pass, without them {_red(claim)}{gone}"
 
 
-def _apart(claim: Claim) -> str:
+def _apart(claim: Claim, what: str) -> str:
     """What fails and what was not tried are two facts: one need not be the cause of the other."""
-    used = "is used as it is" if len(claim.changes) == 1 else "are used as they are"
-    return f"{_red(claim)}; {_paths(claim.changes)} {used} on the base until a person approves the change"
+    return f"{_red(claim)}; the base's version of {what} is used until a person approves the change"
 
 
 def _red(claim: Claim) -> str:
@@ -307,12 +318,15 @@ def _red(claim: Claim) -> str:
     return " and ".join((*base, *new)) or "the checks fail"
 
 
-def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
+def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> tuple[FileNote, ...]:
     """What these changes give away by themselves: they fail no attempt, so whoever decides has to hear it."""
     paths = {change.path for change in changes}
-    told = [each.issue for each in report.findings if each.category in _OF_CHANGES and each.file in paths]
-    more = (f"{len(told) - _NAMED} more such signs",) if len(told) > _NAMED else ()
-    return "".join(f"; {each}" for each in (*told[:_NAMED], *more))
+    signs = (each for each in report.findings if each.category in _OF_CHANGES and each.file in paths)
+    return tuple(FileNote(file=each.file, text=each.issue) for each in signs)
+
+
+def _weakened(report: ChecksReported) -> tuple[FileNote, ...]:
+    return tuple(FileNote(file=file, text=told) for file, told in describe_weakened_by_file(report.weakened).items())
 
 
 def _complaint(report: ChecksReported) -> Canary | None:
@@ -494,17 +508,10 @@ def _held_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateR
         because=report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
-        why=_why_held(report) + _signs(report, report.held),
+        why=c.WHY_HELD,
+        notes=(*_weakened(report), *_signs(report, report.held)),
         dropped=report.would_drop,
     )
-
-
-def _why_held(report: ChecksReported) -> str:
-    if not report.weakened:
-        return c.WHY_HELD
-    told, files = describe_weakened(report.weakened), {each.file for each in report.weakened}
-    others = any(change.path not in files for change in report.held)
-    return f"{c.WHY_HELD}; {told}" if others else f"until a person approves, {told}"
 
 
 def _left_over(report: ChecksReported) -> str:

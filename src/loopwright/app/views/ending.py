@@ -156,7 +156,8 @@ def _why_held(seen: View) -> str:
     """Return the gate's reason where it says more than that only a person can let such a change in."""
     course = getattr(seen.now.state, "course", None)
     gate = course.due(PROTECTED) if course else None
-    return gate.why if gate is not None and gate.why != WHY_HELD else ""
+    why = gate.explanation if gate is not None else ""
+    return why if why != WHY_HELD else ""
 
 
 def _can_be_shown(seen: View) -> bool:

@@ -99,7 +99,7 @@ def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool
         because=(*(_changed(gate.gate, change) for change in gate.because), *map(_found, gate.reasons)),
         ids_dropped=gate.dropped,
         failing=gate.failing,
-        why=gate.why,
+        why=gate.explanation,
         by=gate.by,
         reason=gate.reason,
     )

@@ -36,7 +36,7 @@ def decision(state: LifecycleState) -> NextAction:
         return NextAction(action="WAIT_FOR_HUMAN", why=told.reason if told else "; ".join(state.course.reasons))
     if station is Station.GATE:
         names = ", ".join(gate.gate for gate in gating.blocking(state))
-        why = "; ".join(gate.why for gate in gating.blocking(state))
+        why = "; ".join(gate.explanation for gate in gating.blocking(state))
         return NextAction(action="WAIT_FOR_APPROVAL", gate=names, why=why)
     if state.phase is Stage.FAILED and state.failure is not None:
         to = state.heading

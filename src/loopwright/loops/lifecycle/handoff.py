@@ -212,7 +212,7 @@ def _decisions(leaving: Leaving) -> Iterator[str]:
 def _blockers(leaving: Leaving) -> Iterator[str]:
     state = leaving.state
     lines = [f"- {inline(state.blocked.reason)} ({state.blocked.target})"] if state.blocked else []
-    lines += [f"- gate {gate.gate}: {inline(gate.why)}" for gate in gating.blocking(state)]
+    lines += [f"- gate {gate.gate}: {inline(gate.explanation)}" for gate in gating.blocking(state)]
     if (paused := leaving.session.paused) is not None:
         lines.insert(0, f"- Paused: {inline(paused.detail, 500) or paused.reason}")
     if state.failure is not None:

@@ -177,7 +177,7 @@ def _gates(turn: JourneyTurn) -> Iterator[_Told]:
             action="request" if waits else "decide",
             subject=gate.gate,
             status="requested" if waits else gate.ruling.value,
-            reason=gate.why if waits else gate.reason,
+            reason=gate.explanation if waits else gate.reason,
             context={"by": gate.by, "evidence": gate.evidence, "places": [risk.place for risk in gate.reasons[:20]]},
         )
 

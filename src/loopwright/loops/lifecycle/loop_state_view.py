@@ -150,7 +150,7 @@ def _gate(state: LifecycleState, moments: Moments, name: str) -> Rows:
         requestedAt=span.asked,
         approvedBy=gate.by if approved else "",
         approvedAt=span.decided if approved else "",
-        notes=": ".join(filter(None, (gate.why, gate.reason))),
+        notes=": ".join(filter(None, (gate.explanation, gate.reason))),
     )
 
 

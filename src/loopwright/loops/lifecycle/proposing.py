@@ -121,7 +121,7 @@ def _place(risk: Risk) -> str:
 
 def comment(state: LifecycleState) -> str:
     """For each gate that is waited for: what needs a review, and how it is given."""
-    parts = [_request(gate.gate, gate.why, gate.evidence, state) for gate in gating.blocking(state)]
+    parts = [_request(gate.gate, gate.explanation, gate.evidence, state) for gate in gating.blocking(state)]
     return "\n\n".join(parts)
 
 
