@@ -38,6 +38,12 @@ def headline(outcome: Outcome, *, promise: str, after: str, left: str) -> str:
             assert_never(outcome.ending)
 
 
+def known_issues(found: tuple[Finding, ...], elsewhere: tuple[Finding, ...], attempts: str) -> str:
+    """Count what is left wrong. `elsewhere`: what other attempts than the accepted one left open, a debt as well."""
+    told = f", {len(elsewhere)} of them seen in other {attempts} and not resolved" if elsewhere else ""
+    return counted(len(found) + len(elsewhere), "known issue") + told
+
+
 def findings(found: tuple[Finding, ...], most: int) -> tuple[str, ...]:
     shown = tuple(f"  [{finding.severity.value}] {told(finding)}" for finding in found[:most])
     return shown + ((f"  and {counted(len(found) - most, 'other')}",) if len(found) > most else ())

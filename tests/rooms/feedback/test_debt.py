@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 from loopwright.app.debt import debt_entry
+from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.kind import KIND
 from tests.rooms.feedback.stories import (
     AT,
@@ -32,6 +33,14 @@ def test_faults_that_other_attempts_left_open_are_named_apart() -> None:
         "  - [high] src/filter.py:12 - The order is lost\n"
         "  - [low] The page about lists says nothing of the filter\n"
     )
+
+
+def test_the_ending_counts_and_lists_all_that_the_debt_has() -> None:
+    state = played(*FAILED_TEST, *FAILED_REVIEW, answered("accept"), landed, params=TWICE)
+    assert state.course.outcome is not None
+    told = "\n".join(closing.lines(state, state.course.outcome))
+    assert "with 3 known issues, 2 of them seen in other iterations" in told
+    assert "The order is lost" in told
 
 
 def test_before_it_has_landed_the_attempts_own_commit_is_named() -> None:

@@ -172,7 +172,13 @@ def test_what_was_put_off_and_what_other_reviews_left_are_owed_too() -> None:
         "- **Deferred**:\n"
         "  - [low] src/a.py - y says nothing\n"
     )
-    first = debt_entry(KIND, LOOP, played(*AGAIN, *FIXED, loaded, found(UNBOUND, worse), announced), AT, "")
+    ended = Outcome(ending=Ending.ACCEPTED, findings=(UNBOUND,))
+    assert any("with 1 known issue and 1 deferred, recorded" in line for line in closing.lines(state, ended))
+    left = played(*AGAIN, *FIXED, loaded, found(UNBOUND, worse), announced)
+    told = "\n".join(closing.lines(left, ended))
+    assert "with 2 known issues, 1 of them seen in other reviews" in told
+    assert "It writes anywhere" in told
+    first = debt_entry(KIND, LOOP, left, AT, "")
     assert "- **Accepted**: review 1 of 2 reviews, 1 fix\n" in first
     assert first.partition("- **Seen in other reviews and not resolved**")[2] == (
         ":\n  - [critical] src/a.py:3 - It writes anywhere\n"

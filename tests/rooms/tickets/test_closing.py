@@ -6,7 +6,7 @@ from loopwright.app.loops import View
 from loopwright.app.views import explanation, status
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.codec import encode
-from loopwright.kernel.model import Cleanup
+from loopwright.kernel.model import Cleanup, Ending, Outcome
 from loopwright.loops.closing import look_closer
 from loopwright.loops.tickets import closing
 from loopwright.loops.tickets.kind import KIND
@@ -87,6 +87,15 @@ def test_a_landing_note_is_told_beside_the_result() -> None:
 
 def test_the_debt_of_an_accepted_ticket(golden: Golden) -> None:
     golden("texts/debt-tickets.md", debt_entry(KIND, LOOP, ACCEPTED, AT, "ann"))
+
+
+def test_the_ending_of_an_accepted_ticket_counts_what_other_tickets_left_open() -> None:
+    state = t.told(*t.bad("c1", t.GRAVE, t.ALPHA), *t.bad("c2", t.GRAVE), max=2)
+    ended = Outcome(ending=Ending.ACCEPTED, findings=(t.BETA,))
+    first = replace(state, past=state.past[:1])
+    assert "with 1 known issue, recorded" in "\n".join(closing.lines(first, ended))
+    left = replace(state, past=(replace(state.past[0], findings=()),))
+    assert "with 2 known issues, 1 of them seen in other tickets" in "\n".join(closing.lines(left, ended))
 
 
 def test_an_escalation_says_every_command_that_answers_it() -> None:

@@ -76,6 +76,10 @@ def test_what_a_person_owes_is_what_was_not_done_with_what_fails_of_it_and_what_
         "  - [high] No thorough review was made of it",
     )
     assert "**Note:** Accepted by a person with 3 known issues, see .loop/debt.md" in page(told, "complete")
+    assert any(
+        "with 3 known issues, 1 unfinished task, recorded" in line
+        for line in closing.lines(told.state, Outcome(ending=Ending.ACCEPTED))
+    )
 
 
 def test_where_a_review_was_made_its_blockers_are_owed_too() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import LoopId, Outcome, Verdict
+from loopwright.kernel.model import Ending, Finding, LoopId, Outcome, Verdict
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
@@ -58,11 +58,12 @@ def result(_loop: LoopId, state: FeedbackState, _parts: Mapping[LoopId, object])
 
 def lines(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(outcome.attempts, 'iteration')}"
-    left = counted(len(outcome.findings), "known issue")
+    elsewhere = _elsewhere(state) if outcome.ending is Ending.ACCEPTED else ()
+    left = closing.known_issues(outcome.findings, elsewhere, "iterations")
     return (
         *so_far(state),
         closing.headline(outcome, promise=PROMISE, after=after, left=left),
-        *closing.findings(outcome.findings, _SHOWN),
+        *closing.findings((*outcome.findings, *elsewhere), _SHOWN),
         *_result(state, outcome),
     )
 
@@ -126,12 +127,21 @@ def unresolved_now(state: FeedbackState) -> tuple[str, ...]:
     return (f"Unresolved, {counted(len(found), 'finding')}:", *closing.findings(found, _SHOWN)) if found else ()
 
 
+def _taken(state: FeedbackState) -> Iteration:
+    return best_to_take(state) or Iteration(number=state.current.number)
+
+
+def _elsewhere(state: FeedbackState) -> tuple[Finding, ...]:
+    """Return what other iterations than the accepted one left open."""
+    taken = _taken(state)
+    return closing.besides(unresolved(state.ledger), taken.issues + taken.failures + failing(state, taken))
+
+
 def owed(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
-    taken = best_to_take(state) or Iteration(number=state.current.number)
+    taken, others = _taken(state), _elsewhere(state)
     failed = failing(state, taken)
     was_checked = state.verified or not state.course.accepted  # else a gate alone was waited for
-    others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures + failed)
     return (
         f"- **Task**: {inline(state.plan.task)}",
         f"- **Accepted by**: {by}",

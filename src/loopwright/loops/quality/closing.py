@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.model import Outcome
+from loopwright.kernel.model import Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 from loopwright.loops import closing
@@ -18,11 +18,14 @@ def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     deferred = f"; {len(outcome.findings)} deferred, recorded in .loop/debt.md" if outcome.findings else ""
     beside = minor + deferred + closing.still_waiting(outcome) + closing.unchecked(outcome)
     passed = after + beside if outcome.ending.is_passed else after
-    left = counted(len(found), "known issue")
+    is_accepted = outcome.ending is Ending.ACCEPTED
+    elsewhere = _elsewhere(state) if is_accepted else ()
+    left = closing.known_issues(found, elsewhere, "reviews")
+    left += f" and {len(state.deferred)} deferred" if is_accepted and state.deferred else ""
     return (
         *_reviews(state),
         closing.headline(outcome, promise="Passed", after=passed, left=left),
-        *closing.findings(found, len(found)),
+        *closing.findings((*found, *elsewhere), len(found) + len(elsewhere)),
         *_not_counting(state),
         *_result(state, outcome),
     )
@@ -68,12 +71,18 @@ def _result(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     return ("Result: nothing to take; no fix changed anything.", *said)
 
 
+def _elsewhere(state: QualityState) -> tuple[Finding, ...]:
+    """Return what is open and was not found in what a person accepted."""
+    taken = best_round(state.rounds)
+    return closing.besides(open_findings(state), (*(taken.findings if taken else ()), *failing(state)))
+
+
 def owed(state: QualityState, by: str) -> tuple[str, ...]:
     """What was put off was found all the same, and is owed with the rest."""
     taken, plan = best_round(state.rounds), state.plan
     red = failing(state)
     found = closing.besides(taken.findings if taken else (), red)
-    others = closing.besides(open_findings(state), found + red)
+    others = _elsewhere(state)
     deferred = tuple(each.finding for each in state.deferred)
     number = f"review {taken.number} of " if taken else ""
     return (

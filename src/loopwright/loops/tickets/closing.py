@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.gates import UNTESTED
-from loopwright.kernel.model import Ending, Outcome
+from loopwright.kernel.model import Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
@@ -35,13 +35,14 @@ _AT: dict[str, str] = {
 
 
 def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
-    left = counted(len(outcome.findings), "known issue")
+    elsewhere = _elsewhere(state) if outcome.ending is Ending.ACCEPTED else ()
+    left = closing.known_issues(outcome.findings, elsewhere, "tickets")
     put_off = outcome.ending is Ending.VERIFIED and bool(outcome.findings)
     deferred = f" with {counted(len(outcome.findings), 'deferred issue')}, recorded in .loop/debt.md" if put_off else ""
     return (
         *attempts(state),
         closing.headline(outcome, promise="Approved", after=f"after {_numbers(state)}{deferred}", left=left),
-        *closing.findings(outcome.findings, _SHOWN),
+        *closing.findings((*outcome.findings, *elsewhere), _SHOWN),
         *_result(state, outcome),
     )
 
@@ -125,11 +126,20 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
+def _taken(state: TicketsState) -> Ticket:
+    return best_to_take(state) or Ticket(number=state.ticket.number)
+
+
+def _elsewhere(state: TicketsState) -> tuple[Finding, ...]:
+    """Return what other tickets than the accepted one left open."""
+    taken = _taken(state)
+    return closing.besides(open_findings(state.ledger), taken.findings + known_of(state, taken))
+
+
 def owed(state: TicketsState, by: str) -> tuple[str, ...]:
     """Why it was not approved is owed as well: a threshold may have no finding of its own."""
-    taken = best_to_take(state) or Ticket(number=state.ticket.number)
+    taken, others = _taken(state), _elsewhere(state)
     known = known_of(state, taken)
-    others = closing.besides(open_findings(state.ledger), taken.findings + known)
     against = "; ".join(rule.line for rule in taken.rules if rule.is_against)
     return (
         f"- **Ticket**: {ticket_id(state.plan.session, taken.number)}, {inline(state.plan.title)}",

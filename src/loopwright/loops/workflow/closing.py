@@ -80,6 +80,8 @@ def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object])
 def lines(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(outcome.attempts, 'iteration')}"
     left = counted(sum(task.standing is not TaskStanding.DONE for task in state.tasks), "unfinished task")
+    if outcome.ending is Ending.ACCEPTED:
+        left = f"{counted(len(left_open(state)), 'known issue')}, {left}"
     return (
         *so_far(state),
         *state.remarks,
