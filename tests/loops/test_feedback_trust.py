@@ -351,6 +351,20 @@ def test_weakened_tests_are_named_where_they_are_held_back_with_other_files_or_n
         assert "test_pickle is gone" in gate.why
 
 
+@pytest.mark.parametrize(
+    "advice", [": write a test that fails without it.", ". Write a test that looks at it.", ": write one that passes."]
+)
+def test_the_maker_may_say_why_no_test_can_and_the_gate_asks_nobody_for_a_test(advice: str) -> None:
+    report = replace(LANDS, canary=replace(MISSED, sentence=f"{MISSED.sentence}{advice}"))
+    state = checked(begun(), report)
+    told = developer(state).brief.failures[-1].issue
+    assert "say in `no_test` of your result why none can" in told
+    assert told.lower().count("write") == 1
+    says_why = replace(DONE, report=replace(DONE.report, no_test="it only prints"))
+    gate = wanted(play(state, says_why, saved("c2"), passes(), report), AwaitGate)
+    assert gate.why == f'{MISSED.sentence}; the maker says: "it only prints"'
+
+
 def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:
     state = checked(begun(), replace(WITHOUT, canary=replace(MISSED, said="unread")))
     assert len(FEEDBACK.decide(state)) == 2

@@ -7,6 +7,7 @@ maker once; another attempt that still needs it waits at the gate and uses up no
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ NOT_TEXT = "not-text"
 _TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed", NO_WITNESS)
 _SHOWN = ("noticed", "not-shown")  # nothing that a canary could still say
 _OF_CHANGES = ("tampering", "engine")  # findings about a path that was changed
+_ADVICE = re.compile(r"[:.;] write (a test|one) that .*$", re.IGNORECASE)
+_SAY_WHY = "say in `no_test` of your result why none can"
 _NAMED = 5  # tests in a sentence; the gate shows them all
 
 
@@ -344,11 +347,23 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
         return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
         told = _bring_back(report, "no test notices when the change is broken")
-        told = told or f"{canary.sentence}; write a test that fails when this code is broken"
+        told = (
+            told
+            or f"{_without_advice(canary.sentence)}. Write a test that fails when this code is broken{_or_say(canary)}."
+        )
         return c.steered(state, told_untested=True), Failed(faults=(engine_finding(canary.said, told),))
     if canary.said == "untested-change" and canary.rule != "gate":
         return c.steered(state, unnoticed=canary.sentence), None
     return _at_held_tests(state, report, gate, "no test notices when the change is broken")
+
+
+def _without_advice(sentence: str) -> str:
+    """Leave out what whoever makes the change should do: a person at a gate decides, and writes no test."""
+    return _ADVICE.sub("", sentence).rstrip(".")
+
+
+def _or_say(canary: Canary) -> str:
+    return f", or {_SAY_WHY}" if canary.said == "untested-change" else ""
 
 
 def _bring_back(report: ChecksReported, blind: str) -> str:
@@ -413,7 +428,7 @@ def _ask_for_witness(report: ChecksReported) -> str:
     told = f" These new tests pass whatever the changed code returns: {_some(idle)}." if idle else ""
     return (
         "No test fails without your change: the same tests pass on the base."
-        f"{told} Write a test that fails without your change, or say in `no_test` of your result why none can."
+        f"{told} Write a test that fails without your change, or {_SAY_WHY}."
     )
 
 
@@ -449,7 +464,7 @@ def _untested_gate(state: OnCourse, report: ChecksReported, canary: Canary, comm
         because=tuple(Change(path=path, how="changed") for path in _files(asked.values() or canary.missed)),
         commit=commit,
         tree=report.tree,
-        why=canary.sentence + _no_test(state),
+        why=_without_advice(canary.sentence) + _no_test(state),
         covers=tuple(asked),
     )
     taken = next((each for each in known if each.evidence == gate.evidence or {*each.covers} & {*gate.covers}), None)
