@@ -77,10 +77,11 @@ def written(outcome: Outcome) -> tuple[str, ...]:
     return (f"{rests if outcome.tests_of_agents else ''}Tests written by agents, seen by no person: {paths}{more}.",)
 
 
-def evidence(outcome: Outcome, *, can_be_shown: bool) -> tuple[str, ...]:
+def evidence(outcome: Outcome, *, can_be_shown: bool, keeps_behaviour: bool = False) -> tuple[str, ...]:
     """What shows the change, which tests of the base were altered, and how to go on where no test shows it.
 
     `can_be_shown`: nobody said that the work keeps the behaviour, so that a test could tell it from the base.
+    `keeps_behaviour`: the loop was started with that word.
     """
     seen = outcome.evidence
     if seen is None or not outcome.branch:
@@ -88,15 +89,21 @@ def evidence(outcome: Outcome, *, can_be_shown: bool) -> tuple[str, ...]:
     tests = tuple(one_line(f"Tests: {each}.", 500) for each in describe_tests(seen))
     told = tuple(one_line(f"{each}.", 1_000) for each in describe_decisions(seen.decisions))
     advice = _show_it(outcome) if can_be_shown else ()
-    return (one_line(f"Evidence: {describe(seen)}.", 700), *tests, *told, *advice)
+    declared = "; the behaviour was declared unchanged (--keeps-behaviour)" if keeps_behaviour else ""
+    return (one_line(f"Evidence: {describe(seen)}{declared}.", 700), *tests, *told, *advice)
 
 
 def _show_it(outcome: Outcome) -> tuple[str, ...]:
     is_left = outcome.evidence is not None and outcome.evidence.level is Level.GUARDED and not outcome.merged_into
     if not is_left or not (take := take_command(outcome)):
         return ()
-    shown = 'loop feedback --about tests "Write a test that fails without the change"'
-    return (f"Go on: take it as it is with `{take}`, or have it shown first: `{shown}` on {outcome.branch}.",)
+    guard = 'loop feedback --about tests "Write a test that notices when FUNCTION is broken"'
+    told = (
+        f"Go on: take it as it is with `{take}`, or get another test for it first: `{guard}` on {outcome.branch}, with"
+        " the changed function in place of FUNCTION. A refactoring needs no test that tells it from the base: start it"
+        " with `--keeps-behaviour`."
+    )
+    return (told,)
 
 
 def said_beforehand(outcome: Outcome) -> tuple[str, ...]:

@@ -141,7 +141,8 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
         *(seen.kind.report(seen.now.state, outcome, cost) or (f"Cost: {cost}",)),
-        *closing.evidence(outcome, can_be_shown=_can_be_shown(seen)),
+        *_left_unmerged(seen, outcome),
+        *closing.evidence(outcome, can_be_shown=_can_be_shown(seen), keeps_behaviour=_keeps_behaviour(seen)),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id, _why_held(seen)),
@@ -162,8 +163,22 @@ def _why_held(seen: View) -> str:
 
 def _can_be_shown(seen: View) -> bool:
     """Whether the work is about code that is to do something else than before, as far as a person said."""
-    plan = seen.now.state.plan
-    return not getattr(plan, "trust", Trust()).keeps_behaviour and getattr(plan, "about", "") in ("", "code")
+    return not _keeps_behaviour(seen) and getattr(seen.now.state.plan, "about", "") in ("", "code")
+
+
+def _keeps_behaviour(seen: View) -> bool:
+    trust: Trust = getattr(seen.now.state.plan, "trust", Trust())
+    return trust.keeps_behaviour
+
+
+def _left_unmerged(seen: View, outcome: Outcome) -> tuple[str, ...]:
+    """A merge that was asked for is for what is verified; whoever accepts has to ask for it again."""
+    state = seen.now.state
+    if outcome.ending is not Ending.ACCEPTED or not outcome.branch or outcome.merged_into or outcome.not_merged:
+        return ()
+    if not getattr(state.plan, "merge", False):
+        return ()
+    return ("Accepted, not verified: not merged although --merge was given (`loop answer accept --merge` merges).",)
 
 
 def _left(project: Project, loop: LoopId, outcome: Outcome) -> Sequence[str]:
