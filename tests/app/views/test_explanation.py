@@ -1,11 +1,14 @@
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
+
+import pytest
 
 from loopwright.app.views import explanation
-from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunLoop, WaitUntil
+from loopwright.kernel.actions import Action, Ask, AwaitGate, LoadArtifacts, RunLoop, Stop, WaitUntil
 from loopwright.kernel.evidence import Evidence, Level, Witness
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Commit, Finding, Key, Severity
+from loopwright.kernel.model import Commit, Ending, Finding, Key, Outcome, Severity
 from loopwright.loops.feedback.state import FeedbackState
 from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
@@ -61,7 +64,6 @@ def test_a_wait_tells_until_when() -> None:
 def test_every_action_is_told_in_words_and_with_what_it_is_about() -> None:
     key = Key.parse("a-1.1")
     actions: dict[str, Action] = {
-        "gate protected is open": AwaitGate(key=key, gate="protected", evidence="e", because=(), commit=Commit("c")),
         "loop of a.md goes on": RunLoop(key=key, kind="quality", params="{}", name="a.md"),
         "loop of quality goes on": RunLoop(key=key, kind="quality", params="{}"),
         "loading a.md, b.md": LoadArtifacts(key=key, paths=("a.md", "b.md"), commit=Commit("c")),
@@ -71,6 +73,27 @@ def test_every_action_is_told_in_words_and_with_what_it_is_about() -> None:
             seen(Still(here=Standpoint(state="X", attempt=1, limit=3), wants=(action,)), row()), "running"
         )
         assert f"Next:\n  {words} (a-1.1)\n" in text
+
+
+def test_a_gate_is_told_with_its_command_and_a_question_with_its_text() -> None:
+    key = Key.parse("a-1.1")
+    gate = AwaitGate(key=key, gate="protected", evidence="e", because=(), commit=Commit("c"), why="it is held back")
+    ask = Ask(key=key, question="Which colour?", options=(), free_text=True, why="on hold")
+    still = Still(here=Standpoint(state="X", attempt=1, limit=3), wants=(gate, ask))
+    text = explanation.render(seen(still, row()), "running")
+    assert "gate protected is open (a-1.1): it is held back; decide with `loop approve protected@e`" in text
+    assert "on hold; the question: Which colour?" in text
+
+
+@pytest.mark.parametrize(("status", "is_named"), [("complete", True), ("cancelled", False)])
+def test_of_a_loop_that_has_ended_the_open_gate_is_next(
+    status: Literal["complete", "cancelled"], *, is_named: bool
+) -> None:
+    gate = AwaitGate(key=Key.parse("a-1.1"), gate="protected", evidence="e", because=(), commit=Commit("c"))
+    stop = Stop(outcome=Outcome(ending=Ending.VERIFIED), why="")
+    still = Still(here=Standpoint(state="DONE", attempt=1, limit=3), wants=(stop, gate))
+    text = explanation.render(seen(still, row(status)), status)
+    assert ("loop approve protected@e" in text, "Next:\n  nothing\n" in text) == (is_named, not is_named)
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:

@@ -8,7 +8,7 @@ from loopwright.app.loops import View
 from loopwright.app.views.events import begun_in_words
 from loopwright.app.views.evidence import evidence_of
 from loopwright.app.views.status import LoopStatus, shown_attempt
-from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
+from loopwright.kernel.actions import Action, Ask, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
 from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.evidence import describe, describe_decisions, describe_tests
 from loopwright.kernel.ledger import Entry, Ledger, Standing
@@ -54,7 +54,7 @@ def explain(view: View, status: LoopStatus, exhibit: str = "") -> Explained:
 
 def render(view: View, status: str) -> str:
     row, kind, stand = view.row, view.kind, view.standpoint
-    actions = () if view.is_over else view.wanted
+    actions = _to_decide(view, status) if view.is_over else view.wanted
     ledger: Ledger = getattr(view.now.state, "ledger", ())
     found = _findings(stand.findings, ledger, kind.words.counter)
     parts = [
@@ -69,6 +69,11 @@ def render(view: View, status: str) -> str:
         ("Budget:", [_budget(row)]),
     ]
     return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in parts if lines) + "\n"
+
+
+def _to_decide(view: View, status: str) -> tuple[Action, ...]:
+    """Return the gates of a loop that has ended without what is held back."""
+    return tuple(each for each in view.wanted if isinstance(each, AwaitGate)) if status != "cancelled" else ()
 
 
 def _evidence(view: View) -> list[str]:
@@ -90,7 +95,18 @@ def _action(action: Action) -> str:
     when = f" until {moment(action.when)}" if isinstance(action, WaitUntil) else ""
     why = f": {one_line(action.why, 500)}" if action.why else ""
     told = begun_in_words(type(action).__name__, _about(action))
-    return f"{told}{when} ({one_line(str(action.key), 80)}){why}"
+    return f"{told}{when} ({one_line(str(action.key), 80)}){why}{_to_say(action)}"
+
+
+def _to_say(action: Action) -> str:
+    """Return what a person is asked, and the command that decides."""
+    match action:
+        case AwaitGate():
+            return f"; decide with `loop approve {one_line(action.gate, 60)}@{action.evidence}` or `loop reject`"
+        case Ask() if action.free_text:
+            return f"; the question: {one_line(action.question, 1_000)}"
+        case _:
+            return ""
 
 
 def _about(action: Action) -> str:
