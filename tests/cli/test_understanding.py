@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.adapters.terminal.prompt import choices_text
-from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer, understood
+from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, afterwards, answer, understood
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.model import Change, Commit, Key
@@ -147,7 +147,7 @@ def test_a_question_that_offers_more_decisions_shows_and_takes_each() -> None:
         ("2 too loose", decided(approved=False, reason="too loose")),
         ("2", Unclear("reject needs a reason: it is told to the developer", "reject", "reason")),
         ("cancel", CancelRequested(by="ann")),
-        ("yes", Unclear("type approve, reject REASON, or cancel")),
+        ("yes", Unclear("type approve, approve PATH, reject REASON, reject PATH REASON, or cancel")),
     ],
 )
 def test_what_is_typed_at_a_gate(line: str, meant: Said | Unclear) -> None:
@@ -165,7 +165,24 @@ def test_a_listed_file_behind_a_decision_is_decided_on_alone() -> None:
 
 @pytest.mark.parametrize("line", ["approve setup.py", "1 setup.py", "approve protected tests/test_a.py now"])
 def test_a_word_behind_approve_that_is_no_listed_file_decides_nothing(line: str) -> None:
-    assert isinstance(understood((GATE,), line, "ann"), Unclear)
+    unclear = understood((GATE,), line, "ann")
+    assert isinstance(unclear, Unclear)
+    assert line.rsplit(maxsplit=1)[-1] in unclear.sentence
+
+
+def test_what_is_no_listed_file_is_named_with_the_files_that_are() -> None:
+    unclear = understood((GATE,), "approve pyproject", "ann")
+    assert isinstance(unclear, Unclear)
+    assert all(each in unclear.sentence for each in ("'pyproject'", "tests/test_a.py"))
+    later = afterwards("approve pyproject", ("a.py", "b.py"))
+    assert isinstance(later, Unclear)
+    assert all(each in later.sentence for each in ("'pyproject'", "a.py, b.py"))
+    many = afterwards("approve x", tuple(f"f{n}.py" for n in range(25)))
+    assert isinstance(many, Unclear)
+    assert many.sentence.endswith("f19.py and 5 more")
+    whole = replace(GATE, gate="security")
+    told = [understood((whole,), line, "ann") for line in ("yes", "approve now")]
+    assert all(isinstance(each, Unclear) and "PATH" not in each.sentence for each in told)
 
 
 def test_a_gate_that_is_open_beside_a_question_can_be_decided_there() -> None:

@@ -9,6 +9,7 @@ from loopwright.config.keys import PATTERN
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Problem
 
 _CANCEL_WORDS = ("cancel", "stop", "abort", "abandon")
@@ -27,7 +28,7 @@ class Unclear:
     lacks: str = ""
 
 
-_APPROVE_TAKES_FILES = Unclear("approve lets in all that is listed; behind it only listed files can be named")
+_MOST_FILES = 20  # named in an answer
 _ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
 _ONLY_REVISE_ALLOWS = Unclear("only revise takes --allow")
 
@@ -71,13 +72,22 @@ def afterwards(line: str, files: tuple[str, ...]) -> Afterwards | Unclear:
     only, reason = _split_files(rest.strip(), files)
     match word.lower():
         case "1" | "approve":
-            return _APPROVE_TAKES_FILES if reason else Afterwards(choice="approve", only=only)
+            return _not_listed(reason, files) if reason else Afterwards(choice="approve", only=only)
         case "2" | "reject":
             return Afterwards(choice="reject", only=only, reason=reason)
         case "" | "3" | "later" | "cancel":
             return Afterwards(choice="later")
         case _:
-            return Unclear("type approve, reject REASON, or later")
+            return Unclear("type approve, approve PATH, reject [REASON], reject PATH [REASON], or later")
+
+
+def _not_listed(words: str, files: tuple[str, ...]) -> Unclear:
+    """Name what is not listed, and what can be named instead."""
+    if not files:
+        return Unclear(f"approve lets in all of it; {one_line(words, 200)!r} came after it")
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    listed = ", ".join(one_line(each, 200) for each in files[:_MOST_FILES])
+    return Unclear(f"{one_line(words, 200)!r} is no listed file; approve takes all of it or these: {listed}{more}")
 
 
 def _split_files(rest: str, files: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
@@ -197,17 +207,24 @@ def _gate_line(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear
         case "3" | "cancel" | "stop" | "abort" | "abandon":
             return CancelRequested(by=by)
         case _:
-            return Unclear("type approve, reject REASON, or cancel")
+            return Unclear(f"type {_forms(gate)}, or cancel")
+
+
+def _forms(gate: AwaitGate) -> str:
+    return "approve, approve PATH, reject REASON, reject PATH REASON" if _files(gate) else "approve, reject REASON"
+
+
+def _files(gate: AwaitGate) -> tuple[str, ...]:
+    """Return the files that can be decided by themselves: of other gates files are only where to look."""
+    return tuple(change.path for change in gate.because) if gate.gate == PROTECTED else ()
 
 
 def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     """The gate's own name may be repeated, as on the command line."""
     reason = rest.removeprefix(gate.gate).strip() if rest.split(" ", 1)[0] == gate.gate else rest
-    # Only these changes stand each for itself; of the others files are where to look.
-    files = tuple(change.path for change in gate.because) if gate.gate == PROTECTED else ()
-    only, reason = _split_files(reason, files)
+    only, reason = _split_files(reason, _files(gate))
     if word == "approve" and reason:
-        return _APPROVE_TAKES_FILES
+        return _not_listed(reason, _files(gate))
     if word == "reject" and not reason:
         return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
     return GateDecided(
