@@ -222,7 +222,16 @@ def test_what_fails_without_a_change_is_told_as_what_it_is(claim: Claim, told: s
     issue = f"Without the changes to tests/t.py {told}. Make it pass without them, or leave the changes as they are: "
     assert developer(state).brief.failures[-1].issue == f"{issue}a person is asked then."
     gate = wanted(checked(state, report, "c2"), AwaitGate)
-    assert (gate.why, gate.failing) == (f"with them all checks pass, without them {told}", (*claim.failing, *claim.new))
+    why = f"with the changed files all checks pass; without these changes {told}"
+    assert (gate.why, gate.failing) == (why, (*claim.failing, *claim.new))
+
+
+def test_changed_tests_of_the_base_are_called_tests_where_they_alone_fail() -> None:
+    claim = Claim(changes=BENT, failing=("tests/t.py::a",))
+    report = replace(red(FAILURE), lands=Tree("lands"), held=BENT, claim=claim)
+    gate = wanted(checked(checked(begun(), report), report, "c2"), AwaitGate)
+    told = "with the changed tests all checks pass; with the tests of the base these fail: tests/t.py::a"
+    assert gate.why == told
 
 
 def test_a_changed_test_that_was_red_is_told_with_its_message_and_with_what_changed_since() -> None:
@@ -231,8 +240,8 @@ def test_a_changed_test_that_was_red_is_told_with_its_message_and_with_what_chan
     state = checked(checked(begun(), report), report, "c2")
     gate = wanted(state, AwaitGate)
     assert gate.why == (
-        "with them all checks pass, without them these tests fail, as they did when the fix was requested:"
-        " b - assert 1 == 2; see git diff c1 c2 -- tests/t.py"
+        "with the changed files all checks pass; without these changes these tests fail, as they did when the fix was"
+        " requested: b - assert 1 == 2; see git diff c1 c2 -- tests/t.py"
     )
     assert "in commit c1" in developer(play(state, rejects(gate.evidence))).brief.findings[0].issue
 
@@ -414,7 +423,7 @@ def test_a_manifest_waits_at_once() -> None:
 def test_the_tests_that_fail_without_a_manifest_are_named() -> None:
     claim = Claim(changes=MANIFEST, at_once=True, failing=("a::one",))
     state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))
-    assert wanted(state, AwaitGate).why.startswith("without them these tests of the base fail: a::one;")
+    assert wanted(state, AwaitGate).why.startswith("without the changed files these tests of the base fail: a::one;")
 
 
 def test_a_manifest_is_not_said_to_be_the_cure_of_what_was_red_before() -> None:

@@ -16,7 +16,7 @@ from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below, split_by_file
-from loopwright.cli.gates import diff_command, file_line, tests_lines
+from loopwright.cli.gates import file_line, look_lines, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
@@ -185,7 +185,8 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
     for line in (*map(file_line, gate.because), *tests_lines(gate)):
         note(line)
-    note(f"  {diff_command(gate, at_top=False)}")
+    for line in look_lines(gate, at_top=False):
+        note(line)
     if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
         raise Forbidden("nothing was decided")
 

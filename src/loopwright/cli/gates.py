@@ -19,6 +19,7 @@ from loopwright.kernel.visible import visible
 
 _NAMED = 20  # files in a command; with more of them it shows the whole change
 _LONGEST = 200
+_LONGEST_WHY = 1_000  # as long as `loop status` shows it
 _TESTS = 20  # of a kind; data has them all
 _MEANS_MORE = frozenset(":*?[\\!^")
 
@@ -57,10 +58,10 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
     where = f"loop {' > '.join(gate.path)}"
     lines = [f"{gate.name}@{gate.id} ({gate.status}{by}{why}), {where}, commit {gate.commit[:12]}"]
     if gate.why and gate.status == "pending":
-        lines.append(f"  {one_line(gate.why, _LONGEST)}")
+        lines.append(f"  {one_line(gate.why, _LONGEST_WHY)}")
     lines += map(file_line, gate.because)
     lines += tests_lines(gate)
-    lines.append(f"  look at it    {diff_command(gate, at_top=at_top)}")
+    lines += look_lines(gate, at_top=at_top)
     if gate.status == "pending":
         which = f" --loop {gate.loop}" if several else ""
         lines.append(f"  let it in     loop approve {gate.name}@{gate.id}{which}")
@@ -89,9 +90,20 @@ def _listed(what: str, tests: tuple[str, ...]) -> list[str]:
     return [*(f"  {what}{one_line(test, _LONGEST)}" for test in tests[:_TESTS]), *more]
 
 
+def look_lines(gate: ShownGate, *, at_top: bool) -> list[str]:
+    """The commands that show what is decided on; where tests fail without it, also the change they are about."""
+    command, whole = diff_command(gate, at_top=at_top), _whole_diff(gate)
+    more = [f"  all of it     {whole}"] if gate.failing and whole != command else []
+    return [f"  look at it    {command}", *more]
+
+
+def _whole_diff(gate: ShownGate) -> str:
+    return f"git diff {gate.base[:12]} {gate.commit[:12]}"
+
+
 def diff_command(gate: ShownGate, *, at_top: bool) -> str:
     """The command that shows what called for the gate, to be copied as it is."""
-    whole = f"git diff {gate.base[:12]} {gate.commit[:12]}"
+    whole = _whole_diff(gate)
     paths = list(dict.fromkeys(reason.file for reason in gate.because))
     if not paths or len(paths) > _NAMED or not all(path.isprintable() and visible(path) == path for path in paths):
         return whole

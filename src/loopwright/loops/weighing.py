@@ -293,7 +293,7 @@ def _why(claim: Claim, causes: str) -> str:
     if claim.by_number:
         return f"tests of the base would not run any more: {_some(claim.dropped)}"
     if claim.at_once:
-        red = f"without them {_red(claim)}"
+        red = f"without the changed files {_red(claim)}"
         if not (claim.failing or claim.new):
             red = ": ".join(filter(None, ("the change cannot be verified without them", causes)))
         return f"{red}; nothing of them is taken before a person approves"
@@ -303,7 +303,26 @@ def _why(claim: Claim, causes: str) -> str:
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
-    return f"with them all checks pass, without them {_red(claim)}{gone}"
+    return f"{_against_base(claim)}{gone}"
+
+
+def _against_base(claim: Claim) -> str:
+    """Say what passes with the changes and what fails without: of changed tests, in the words of whoever reads them."""
+    paths = {change.path for change in claim.changes}
+    if (
+        claim.failing
+        and not (claim.new or claim.red_at)
+        and {each.partition("::")[0] for each in claim.failing} <= paths
+    ):
+        return (
+            f"with the changed tests all checks pass; with the tests of the base these fail: {_some(_messages(claim))}"
+        )
+    return f"with the changed files all checks pass; without these changes {_red(claim)}"
+
+
+def _messages(claim: Claim) -> tuple[str, ...]:
+    said = tuple(each for each in claim.messages if each.partition(" - ")[0] in claim.failing)
+    return said or claim.failing
 
 
 def _apart(claim: Claim, what: str) -> str:
@@ -313,8 +332,7 @@ def _apart(claim: Claim, what: str) -> str:
 
 def _red(claim: Claim) -> str:
     """A test that came with the change is no promise of the base. What a test says is the shortest reason."""
-    said = tuple(each for each in claim.messages if each.partition(" - ")[0] in claim.failing)
-    base = (f"these tests of the base fail: {_some(said or claim.failing)}",) if claim.failing else ()
+    base = (f"these tests of the base fail: {_some(_messages(claim))}",) if claim.failing else ()
     new = (f"these new tests fail: {_some(claim.new)}",) if claim.new else ()
     if claim.red_at:
         new = (f"these tests fail, as they did when the fix was requested: {_some(claim.messages or claim.new)}",)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from loopwright.app.views.gates import GateReason, gates
-from loopwright.cli.gates import diff_command, file_line
+from loopwright.cli.gates import diff_command, file_line, look_lines
 from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.risks import Risk
 from loopwright.loops.course import GateRecord, Ruling
@@ -53,3 +53,15 @@ def test_what_was_brought_together_with_its_target_is_compared_with_that() -> No
     assert (earlier.status, earlier.base) == ("approved", state.plan.base)
     assert (pending.status, pending.base, moved.compared_with) == ("pending", "0123456789abcdef", "0123456789abcdef")
     assert diff_command(pending, at_top=True).startswith("git diff 0123456789ab ")
+
+
+def test_where_tests_fail_without_it_the_whole_change_can_be_looked_at_too() -> None:
+    state = played(implemented("x"), kept_with_protected)
+    changes = (Change(path="tests/a.py", how="changed"),)
+    gate = GateRecord(gate="protected", evidence="e", because=changes, commit=Commit("c2"))
+    state = replace(state, course=replace(state.course, gates=(gate, replace(gate, failing=("tests/a.py::one",)))))
+    alone, against = gates(seen.seen(state, row("waiting")))
+    assert len(look_lines(alone, at_top=True)) == 1
+    command, whole = look_lines(against, at_top=True)
+    assert command.endswith(" -- tests/a.py")
+    assert whole.endswith(f"git diff {state.plan.base[:12]} c2")
