@@ -165,6 +165,12 @@ def test_what_is_rejected_after_the_end_is_out_of_the_way_and_kept(merged: Sampl
     assert "check.py" in merged.repo.git("diff", "--name-only", "main", f"loop/{loop['id']}-held")
 
 
+def test_whoever_rejects_what_was_held_back_hears_how_to_remove_its_branch(merged: Sample) -> None:
+    said = merged.loop("reject", gate_of(merged), "--reason", "leave it").out
+    (loop,) = merged.loop("status", "--json").data["loops"]
+    assert f"remove it: `git branch -D loop/{loop['id']}-held`" in said
+
+
 def test_what_is_red_after_its_approval_stays_held_back(tmp_path: Path) -> None:
     sample = drive(tmp_path / "repo", BREAKS_THE_CHECK)
     gate = gate_of(sample)

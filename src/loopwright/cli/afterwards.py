@@ -10,7 +10,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import ShownGate, gates
-from loopwright.cli.gates import diff_command, file_line, tests_lines
+from loopwright.cli.gates import diff_command, file_line, kept_sentence, rejected_branch, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.listening import heard_on
 from loopwright.cli.output import note
@@ -54,6 +54,8 @@ async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate)
     now = await take_in(project, ended, said, note)
     if not said.approved:
         note(f"Rejected; the changes are kept as commit {gate.commit[:12]}.")
+        if branch := rejected_branch(now):
+            note(kept_sentence(branch))
     # What was approved lands first: the loop is driven, and ends once more.
     rest = left_open(now) if now is not None and now.is_over and said.only else None
     return await decided_on(project, here, now, rest) if now is not None and rest is not None else now or ended

@@ -16,7 +16,7 @@ from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below, split_by_file
-from loopwright.cli.gates import file_line, look_lines, tests_lines
+from loopwright.cli.gates import file_line, kept_sentence, look_lines, rejected_branch, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
@@ -64,6 +64,7 @@ class DecisionAnswer:
     command: str = ""  # that goes on
     rest: str = ""  # id of what stays open of the gate
     already: bool = False
+    kept_on: str = ""  # branch that still has what was held back and is rejected
 
 
 only_option = click.option(
@@ -107,7 +108,7 @@ async def decided(project: Project, here: Here, decision: GateDecision) -> Decis
     recorded = await take_in(project, seen, said, note)
     goes_on = recorded is not None and not recorded.is_over and not (rest and recorded.row.status == "waiting")
     answer = _answer(part, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
-    return replace(answer, rest=rest)
+    return replace(answer, rest=rest, kept_on=rejected_branch(recorded))
 
 
 def _path_in(gate: ShownGate, given: str, root: Path, cwd: Path) -> str:
@@ -222,5 +223,6 @@ def sentence(answer: DecisionAnswer) -> str:
     files = ", ".join(dict.fromkeys(one_line(reason.file, 500) for reason in answer.because))
     tail = f" Go on with: {answer.command}" if answer.command else ""
     what = f"exactly these changes: {files}" if files else "exactly what it was asked for"
+    kept = f" {kept_sentence(answer.kept_on)}" if answer.kept_on else ""
     rest = f" The rest of it stays open as {answer.gate}@{answer.rest}." if answer.rest else ""
-    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for {what}.{rest}{tail}"
+    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for {what}.{kept}{rest}{tail}"

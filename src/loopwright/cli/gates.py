@@ -8,6 +8,7 @@ import shlex
 import click
 
 from loopwright.app.choice import named, roots
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.views.gates import GateReason, GatesDocument, ShownGate, gates_below
 from loopwright.cli.here import Here
@@ -16,6 +17,7 @@ from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.gates import runs_code
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
+from loopwright.loops.course import Course
 
 _NAMED = 20  # files in a command; with more of them it shows the whole change
 _LONGEST = 200
@@ -88,6 +90,17 @@ def tests_lines(gate: ShownGate) -> list[str]:
 def _listed(what: str, tests: tuple[str, ...]) -> list[str]:
     more = [f"  {what}{len(tests) - _TESTS} more"] if len(tests) > _TESTS else []
     return [*(f"  {what}{one_line(test, _LONGEST)}" for test in tests[:_TESTS]), *more]
+
+
+def rejected_branch(ended: View | None) -> str:
+    """Return the branch that only keeps what a person rejected once the loop had ended; empty: there is none."""
+    course: Course | None = getattr(ended.now.state, "course", None) if ended is not None else None
+    outcome = course.outcome if course is not None else None  # the row has the outcome before the decision
+    return outcome.held_on if outcome is not None and not outcome.held else ""
+
+
+def kept_sentence(branch: str) -> str:
+    return f"Branch {branch} still has what was held back; remove it: `git branch -D {branch}`."
 
 
 def look_lines(gate: ShownGate, *, at_top: bool) -> list[str]:
