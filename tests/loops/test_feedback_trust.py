@@ -226,14 +226,6 @@ def test_what_fails_without_a_change_is_told_as_what_it_is(claim: Claim, told: s
     assert (gate.why, gate.failing) == (why, (*claim.failing, *claim.new))
 
 
-def test_changed_tests_of_the_base_are_called_tests_where_they_alone_fail() -> None:
-    claim = Claim(changes=BENT, failing=("tests/t.py::a",))
-    report = replace(red(FAILURE), lands=Tree("lands"), held=BENT, claim=claim)
-    gate = wanted(checked(checked(begun(), report), report, "c2"), AwaitGate)
-    told = "with the changed tests all checks pass; with the tests of the base these fail: tests/t.py::a"
-    assert gate.why == told
-
-
 def test_a_changed_test_that_was_red_is_told_with_its_message_and_with_what_changed_since() -> None:
     claim = Claim(changes=BENT, new=("b",), messages=("b - assert 1 == 2",), red_at=Commit("c1"))
     report = replace(LANDS, findings=(engine_finding("red-test-changed", "it fails as it was"),), claim=claim)
@@ -358,20 +350,6 @@ def test_weakened_tests_are_named_where_they_are_held_back_with_other_files_or_n
     for report in (replace(LANDS, held=(*BENT, *MANIFEST), nothing_else=True), needed):
         gate = wanted(checked(begun(), replace(report, weakened=WEAKENED)), AwaitGate)
         assert "test_pickle is gone" in gate.why
-
-
-@pytest.mark.parametrize(
-    "advice", [": write a test that fails without it.", ". Write a test that looks at it.", ": write one that passes."]
-)
-def test_the_maker_may_say_why_no_test_can_and_the_gate_asks_nobody_for_a_test(advice: str) -> None:
-    report = replace(LANDS, canary=replace(MISSED, sentence=f"{MISSED.sentence}{advice}"))
-    state = checked(begun(), report)
-    told = developer(state).brief.failures[-1].issue
-    assert "say in `no_test` of your result why none can" in told
-    assert told.lower().count("write") == 1
-    says_why = replace(DONE, report=replace(DONE.report, no_test="it only prints"))
-    gate = wanted(play(state, says_why, saved("c2"), passes(), report), AwaitGate)
-    assert gate.why == f'{MISSED.sentence}; the maker says: "it only prints"'
 
 
 def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:
