@@ -365,7 +365,7 @@ def test_tests_below_a_folder_that_is_reviewed_judge_its_code_as_they_were(
     done = sample.loop("review", *words, "--merge", "--json")
     assert (done.code, done.data["merged"]) == (4, False), done.err
     assert any(need["command"].startswith("loop approve protected") for need in done.data["needs"])
-    assert "without them these tests of the base fail: calc.tests.test_core.T.test_add" in done.err
+    assert "without these changes these tests of the base fail: calc.tests.test_core.T.test_add" in done.err
 
 
 @pytest.mark.parametrize(

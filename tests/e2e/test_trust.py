@@ -284,7 +284,7 @@ def test_a_change_that_no_test_notices_is_told_and_then_a_persons_to_accept(tmp_
     scene = UNITTEST.scene(tmp_path, hears + writes("calc.py", ADDS + DOUBLES))
     said = scene.feedback("--merge", task="Double a number", code=4)
     first, second = (json.loads(line) for line in scene.noted("told"))
-    assert (first, "write a test" in " ".join(second)) == ([], True)
+    assert (first, "Write a test" in " ".join(second)) == ([], True)
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "untested")]
     scene.loop("approve", scene.open_gate())
     done = scene.loop(*RESUME).json
