@@ -11,6 +11,7 @@ from tests.adapters.checks.projects import UNITTEST, project
 
 BASE = {
     "src/a.py": "def one():\n    return 1\n",
+    "src/a.pyi": "def one() -> int: ...\ndef two() -> int: ...\n",
     "src/b.js": "exports.b = 1\n",
     "tests/test_a.py": "import unittest\n",
 }
@@ -26,6 +27,7 @@ NOT_PARSED = "src/b.js"  # a comment in it cannot be told from code
             {"src/a.py": "def one():\n    return 2\n"},
             Compared(product=("src/a.py",), code=("src/a.py",), altered=("src/a.py",)),
         ),
+        ({"src/a.pyi": "def one() -> int: ...\n"}, Compared(product=("src/a.pyi",), code=("src/a.pyi",))),
         ({"src/a.py": None}, Compared(product=("src/a.py",), code=("src/a.py",))),
         ({"src/c.py": ""}, Compared(product=("src/c.py",), code=("src/c.py",), altered=("src/c.py",))),
         (
@@ -39,7 +41,18 @@ NOT_PARSED = "src/b.js"  # a comment in it cannot be told from code
             Compared(product=("made/here.py",), code=("made/here.py",), altered=("made/here.py",)),
         ),
     ],
-    ids=["text", "comments", "code", "removed", "added", "other-language", "test", "settings", "new-folder"],
+    ids=[
+        "text",
+        "comments",
+        "code",
+        "stub-removed",
+        "removed",
+        "added",
+        "other-language",
+        "test",
+        "settings",
+        "new-folder",
+    ],
 )
 def test_files_that_differ_are_told_by_what_differs_in_them(
     tmp_path: Path, changes: dict[str, str | None], found: Compared

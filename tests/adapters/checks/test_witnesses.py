@@ -199,6 +199,11 @@ MADE = {
         "def twice(function):\n    return lambda *given: 2 * function(*given)\n",
         asserts("self.assertEqual(calc.twice(calc.add)(2, 3), 10)"),
     ),
+    "compared with itself on other arguments": (
+        "",
+        "def key(text):\n    return text.lower()\n",
+        asserts('self.assertEqual(calc.key("Ab"), calc.key("aB"))'),
+    ),
     "hook": (
         "",
         "class Base:\n    def run(self):\n        raise NotImplementedError\n",

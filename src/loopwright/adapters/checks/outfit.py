@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.canary.hollow import only_removes, same_code
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
@@ -60,13 +59,14 @@ class Outfit:
         removed = frozenset(each.change.path for each in classed if each.change.how == "removed")
         old, new = [await self.contents(each, paths) for each in (before, after)]
 
+        def can_compare(path: str) -> bool:
+            return path in old and path in new and path.endswith((".py", ".pyi"))
+
         def is_same(path: str) -> bool:
-            there = path in old and path in new and language(path) == "python"
-            return there and same_code(old[path], new[path])
+            return can_compare(path) and same_code(old[path], new[path])
 
         def is_altered(path: str) -> bool:
-            there = path in old and path in new and language(path) == "python"
-            return path not in removed and not (there and only_removes(old[path], new[path]))
+            return path not in removed and not (can_compare(path) and only_removes(old[path], new[path]))
 
         def of(*kinds: FileClass) -> tuple[str, ...]:
             return tuple(each.change.path for each in classed if each.kind in kinds)

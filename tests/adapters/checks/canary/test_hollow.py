@@ -149,6 +149,36 @@ def raised(text: bytes | None, call: str) -> str:
 
 
 @pytest.mark.parametrize(
+    ("call", "holds"),
+    [
+        ("f(1, [2]) == f(1, [2])", True),
+        ("C(1).m('a') == C(2).m('a')", True),
+        ("f('a', object=1) == f('a', object=2)", False),
+        ("f('a') == f('A')", False),
+        ("f(b'a') == f(b'A')", False),
+        ("f(1) == C(1).m(1)", False),
+        ("hash(f(1)) == hash(f(1))", True),
+    ],
+)
+def test_a_wrong_object_depends_on_the_plain_arguments(call: str, holds: bool) -> None:  # noqa: FBT001
+    text = b"""
+def f(*a, object=None):
+    return a
+
+class C:
+    def __init__(self, a):
+        self.a = a
+    def m(self, b):
+        return b
+"""
+    made = hollowed(text, frozenset({"f", "C.m"}), "a.py", "object")
+    assert made is not None
+    space: dict[str, object] = {}
+    exec(compile(made, "made", "exec"), space)  # noqa: S102 - what was made is there to be run
+    assert eval(call, space) is holds  # noqa: S307 - as above
+
+
+@pytest.mark.parametrize(
     ("text", "names", "call"),
     [
         ("def f():\n    return 1\n", {"f"}, "f()"),

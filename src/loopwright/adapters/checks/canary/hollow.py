@@ -37,6 +37,13 @@ _OF_ONE_TYPE = {
     "__bool__": "False",
     "__iter__": "iter(())",
 }
+# An object for each function and its plain arguments, the same in every call: `f(1) == f(1)` says nothing of `f`,
+# `f("a") == f("A")` does. Through the builtins alone, whose names an argument may have.
+_OBJECT = (
+    '__import__("sys").__dict__.setdefault("_loopwright_stubs", {{}}).setdefault(({name!r}, __import__("json").dumps('
+    '__import__("builtins").locals(), skipkeys=True, default=lambda each: each.hex() if each.__class__ is b"".__class__'
+    ' else each.__class__.__name__)), __import__("builtins").object())'
+)
 _NEVER_RUN = ("overload", "abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod")
 
 
@@ -166,12 +173,12 @@ def _replaced(lines: list[str], each: _Named, label: str, form: StubForm) -> lis
 
 
 def _stub(form: StubForm, function: _Named, words: str) -> str:
-    """A generator ends without a value. The object is the same for every call, or a call would differ from itself."""
+    """A generator ends without a value."""
     if form == "raise":
         return f"raise BaseException({words!r})"
     if _is_generator(function.node):
         return "return"
-    value = {"none": "None", "object": "object"}[form]
+    value = "None" if form == "none" else _OBJECT.format(name=function.name)
     return f"return {_OF_ONE_TYPE.get(function.node.name, value)}"
 
 
