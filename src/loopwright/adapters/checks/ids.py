@@ -50,12 +50,11 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
     there, ran = _tally(candidate)
     wanted, wanted_ran = _tally(base)
-    loads = _loads_now(base, candidate)
-    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in may_drop | loads)
+    spared = may_drop | _loads_now(base, candidate)
+    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in spared)
+    excused = may_drop.union(gone)
     skipped = tuple(
-        test
-        for test, count in wanted_ran.items()
-        if ran[test] < count <= there[test] and test not in (*gone, *may_drop)
+        test for test, count in wanted_ran.items() if ran[test] < count <= there[test] and test not in excused
     )
     return Lost(gone=gone, skipped=skipped)
 
