@@ -34,6 +34,7 @@ def test_every_folder_with_sources_is_product_unless_it_is_something_else(files:
     [
         (["a/x.py", "tests/x.py"], ["tests/data/x.json", "a/test_y.py", "a/y_test.py"], ["a/x.py"]),
         (["a/x.py", "a/tests/test_x.py"], ["a/tests/x.py", "b/tests/x.py"], ["a/testing.py"]),
+        (["src/a.py", "typing_tests/b.py"], ["typing_tests/b.py"], ["src/my_tests/c.py"]),
         (["django/test/client.py", "tests/x.py"], ["tests/x.py"], ["django/test/client.py"]),
         (["lib/a.js", "lib/__tests__/a.js"], ["lib/a.test.ts", "lib/__snapshots__/x.snap"], ["lib/a.js"]),
         (

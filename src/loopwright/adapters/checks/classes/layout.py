@@ -65,6 +65,7 @@ FOLDERS = (
 )
 _FOLDERS_IN_C = ("check", "checks", "t")  # at the top, where nothing but C and its kin lies
 _ALWAYS = ("tests", "test", "__tests__")  # a folder of this name at the top holds tests, whatever is in it
+_ALWAYS_ENDING = ("_tests", "-tests")  # as does `typing_tests`, which only a type checker reads
 _LOOSE = re.compile(r"(?:^|[._-])(?:tests?|spec|unittest)(?:[._-]|$)", re.IGNORECASE)
 _ANY_NAME = (  # collected by their folder
     *(".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", ".rs", ".rb", ".exs", ".php"),
@@ -152,7 +153,7 @@ def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
     suffixes = {splitext(path)[1] for path in files}
     named = [p for wanted, patterns in _NAMED_TESTS if suffixes.intersection(wanted) for p in patterns]
     top = {path.split("/")[0] for path in files if "/" in path}
-    folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS]
+    folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS or name.lower().endswith(_ALWAYS_ENDING)]
     nested = sorted({pattern for path in files for pattern in _folders_of_tests(path)})
     return tuple(dict.fromkeys((*folders, *nested, *named, *_tests_in_c(files), *_steps(files))))
 
