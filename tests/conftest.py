@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import settings
 
 from tests.forks import import_everything
@@ -49,6 +50,15 @@ def pytest_configure(config: pytest.Config) -> None:
         seen = os.statvfs(MEMORY)
         if seen.f_bavail * seen.f_frsize > ROOM and not seen.f_flag & getattr(os, "ST_NOEXEC", 0):
             os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Save the coverage of a worker before it exits: xdist kills a worker whose exit takes more than ten seconds."""
+    measuring = Coverage.current()
+    if measuring and hasattr(session.config, "workerinput"):
+        measuring.stop()
+        measuring.save()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
