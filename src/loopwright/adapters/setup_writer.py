@@ -37,7 +37,7 @@ _TOOLS = """\
 # kind = "autofix"
 """
 _NO_CHECK = """\
-# No build or test command was found. Without one only `loop review` starts: nothing could be called verified.
+# There is no build or test check yet. Without one only `loop review` starts: nothing could be called verified.
 # [checks.test]
 # run = ["pytest", "-q"]
 """
