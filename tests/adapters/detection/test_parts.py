@@ -28,7 +28,8 @@ def test_each_project_below_is_tested_from_the_top(tmp_path: Path) -> None:
     }
     ways = {each.name: each.ways for each in detect(seen).prospects}
     assert ways["test-services-web-shop"][0].copy == ("services/web shop/node_modules",)
-    assert ways["test"][1].check.run[2:] == ("unittest", "discover", "-s", "services/api/tests", "-t", "services/api")
+    assert ways["test"][1].check.run == ("sh", "-c", "cd services/api && exec .venv/bin/python -m pytest")
+    assert ways["test"][2].check.run[2:] == ("unittest", "discover", "-s", "services/api/tests", "-t", "services/api")
 
 
 def test_the_environment_at_the_top_serves_projects_that_have_none(tmp_path: Path) -> None:

@@ -208,6 +208,25 @@ RUNS = "(session):\n    session.run('pytest')\n"
 
 
 @pytest.mark.parametrize(
+    ("files", "is_tried"),
+    [
+        (("backend/svc/__init__.py", "backend/tests/test_a.py"), True),
+        (("backend/__init__.py", "backend/tests/test_a.py"), False),
+        (("backend/svc/__init__.py", "backend/tests/test_a.py", "web/tests/test_b.py"), False),
+        (("backend/svc/__init__.py", "backend/tests/test_a.py", "test_b.py"), False),
+    ],
+    ids=["one", "package", "two", "top"],
+)
+def test_tests_that_lie_beside_what_they_import_are_tried_in_their_folder(
+    tmp_path: Path, files: tuple[str, ...], *, is_tried: bool
+) -> None:
+    seen = look(tmp_path, {"setup.py": "", **dict.fromkeys(files, "")})
+    virtual_environment(seen.root / ".venv")
+    command = "sh -c cd backend && exec ../.venv/bin/python -m pytest"
+    assert (command in ways(python_checks(seen), "test")) is is_tried
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         (f"@nox.session\ndef unit{RUNS}", ["nox -s unit"]),

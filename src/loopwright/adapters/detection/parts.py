@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.detection.node_checks import module_folders, node_advice, read_package
-from loopwright.adapters.detection.python_checks import has_python_tests
+from loopwright.adapters.detection.python_checks import has_python_tests, inside
 from loopwright.adapters.detection.python_interpreters import install_advice, interpreters
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Way
 from loopwright.config.settings import CheckSettings
@@ -75,6 +75,7 @@ def _python(look: Look, part: Look, folder: str) -> Iterator[tuple[str, ...]]:
     programs = tuple(dict.fromkeys((*(f"{folder}/{program}" for program in own), *_simple(look))))
     tests = next((name for name in ("tests", "test") if part.has_folder(name)), "")
     yield from ((program, "-m", "pytest", folder) for program in programs)
+    yield from (inside(folder, program, "-m", "pytest") for program in programs)
     yield from (
         (program, "-m", "unittest", "discover", "-s", f"{folder}/{tests}".rstrip("/"), "-t", folder)
         for program in programs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -105,7 +106,25 @@ def _each(name: str, known: tuple[Launcher, ...], argv: tuple[str, ...], advice:
 def python_tests(look: Look, known: tuple[Launcher, ...]) -> Prospect:
     pytest, unittest = tuple(_pytest(look, known)), tuple(_unittest(look, known))
     ways = (*pytest, *unittest) if _uses_pytest(look) or not has_python_tests(look.root) else (*unittest, *pytest)
-    return Prospect(name="test", ways=(*ways, *_runners(look)), advice=install_advice(look))
+    below = tuple(_below(look, known))
+    return Prospect(name="test", ways=(*ways, *below, *_runners(look)), advice=install_advice(look))
+
+
+def _below(look: Look, known: tuple[Launcher, ...]) -> Iterator[Way]:
+    """Where all tests lie in `NAME/tests` and `NAME` is no package, they may import what lies beside them."""
+    parts = [file.relative_to(look.root).parts for file in _test_files(look.root)]
+    folders = {part[0] if len(part) > 2 and part[1] in ("tests", "test") else "" for part in parts}  # noqa: PLR2004
+    if len(folders) == 1 and (folder := folders.pop()) and not look.has(f"{folder}/__init__.py"):
+        for each in known:
+            check = CheckSettings(name="test", run=inside(folder, *each.argv, "-m", "pytest"))
+            yield Way(check=check, setup=each.setup)
+
+
+def inside(folder: str, program: str, *rest: str) -> tuple[str, ...]:
+    """A command that is started in a folder: what is imported there is not found from the top."""
+    if "/" in program and not Path(program).is_absolute():
+        program = os.path.relpath(program, folder)
+    return ("sh", "-c", f"cd {shlex.quote(folder)} && exec {shlex.join((program, *rest))}")
 
 
 def _pytest(look: Look, known: tuple[Launcher, ...]) -> Iterator[Way]:
