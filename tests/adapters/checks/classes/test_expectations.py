@@ -118,6 +118,25 @@ def test_a_text_whose_examples_tests_run_follows_the_rules_of_tests(base: Files,
 
 
 @pytest.mark.parametrize(
+    ("path", "test"),
+    [
+        ("golden/a.md", "G = ROOT / 'golden'\nassert render(n) == (G / f'{n}.md').read_text()"),
+        ("docs/a.md", "for p in sorted((ROOT / 'docs').glob('*.md')):\n    assert render(p.stem) == p.read_text()"),
+        ("docs/a.rst", "D = Path('docs')\nassert render('a') == D.joinpath('a' + '.rst').read_text()"),
+        ("A.md", "for p in ROOT.glob('*.md'):\n    assert render(p.stem) == p.read_text()"),
+    ],
+)
+@pytest.mark.parametrize("text", [BENT, None])
+def test_a_text_that_a_test_may_compare_with_judges_as_the_base_has_it_where_the_product_changes(
+    path: str, test: str, text: str | None
+) -> None:
+    base = python(path, test)
+    changed = classes(base, {path: text, "calc/__init__.py": CODE + "b = 1\n"}, PYTEST)[path]
+    assert (changed.kind, changed.is_judged, changed.is_gated) == ("test", False, False)
+    assert classes(base, {path: text}, PYTEST)[path].kind == "text"
+
+
+@pytest.mark.parametrize(
     "test",
     [
         "run('examples/sum.py')",

@@ -341,6 +341,8 @@ def _expected(change: Change, terms: Terms) -> Classed | None:
         if is_run_by_tests(path) and change.how == "changed":
             return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs: {reader}")
         return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
+    if path in terms.expected.texts:
+        return Classed(change=change, kind=FileClass.TEST, why="a text that a test may compare with")
     before = terms.before.get(path)
     kept = before is not None and examples_kept(before, terms.after.get(path, ""))
     if kept or path not in terms.expected.shown:

@@ -85,10 +85,12 @@ _RUNS = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
     """`read` names for each file of data a file of the base that reads it in a test; of `shown` texts, tests run what
-    they show. `fresh` is data of the candidate's that tests of the base would read beside theirs."""
+    they show. `texts` are those that a test may compare with: it lists their folder or fills in their names. `fresh` is
+    data of the candidate's that tests of the base would read beside theirs."""
 
     read: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
     fresh: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -117,7 +119,10 @@ class ExpectationSearch:
         read = await self._listed_in_data(old, tests, paths) if old else {}
         read |= {names.get(path, path): test for path, test in known.read.items()}
         shown = frozenset(names.get(path, path) for path in known.shown)
-        return Expectations(read=read, shown=shown - read.keys(), fresh=await self._fresh(new, tests, paths))
+        # Where no product changed, no test can be made to pass by a text that it compares with.
+        texts = known.texts if any(self.layout.is_product(change.path) for change in changes) else frozenset[str]()
+        fresh = await self._fresh(new, tests, paths)
+        return Expectations(read=read, shown=shown - read.keys(), texts=texts - read.keys(), fresh=fresh)
 
     def _may_be(self, path: str, mode: str, texts: Mapping[str, str]) -> bool:
         is_program = mode == _EXECUTABLE or texts.get(path, "").startswith("#!")
@@ -186,7 +191,18 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
         read |= {path: source for word in inside for path in paths if _is_included(word, source, path)}
         documented = _DOCUMENTED.findall(text)
         shown |= {path for word in documented for path in paths if _is_included(word, source, path)}
-    return Expectations(read=read, shown=frozenset(shown - read.keys()))
+    prose = tuple(path for path in paths if path.endswith(_PROSE))
+    texts = {path for text in tests.values() for path in _reached(prose, text, spread)} if prose else set[str]()
+    return Expectations(read=read, shown=frozenset(shown - read.keys()), texts=frozenset(texts))
+
+
+def _reached(prose: tuple[str, ...], text: str, spread: tuple[str, ...]) -> Iterator[str]:
+    literals = frozenset(map(_plain, LITERAL.findall(text)))
+    listing = (*_listing(text), *spread)
+    for path in prose:
+        top = "/" not in path and any(lists_top(posixpath.splitext(path)[1], line) for line in listing)
+        if top or _by_pattern(path, literals, listing) or _in_pieces(path, literals, text):
+            yield path
 
 
 def _named(paths: tuple[str, ...], test: str, text: str, spread: tuple[str, ...]) -> Iterator[str]:
@@ -202,8 +218,8 @@ def _named(paths: tuple[str, ...], test: str, text: str, spread: tuple[str, ...]
         if (
             (is_named and _is_read(path, text))
             or (len(name) < _SHORTEST and _is_put_together(path, text))
-            or _by_pattern(path, literals, listing)
-            or _in_pieces(path, literals, text)
+            or (not path.endswith(_PROSE) and _by_pattern(path, literals, listing))
+            or (not (is_text(path) or _is_code(path) or _MARKUP.search(path)) and _in_pieces(path, literals, text))
             or is_beside_module(path, text)
             or any(matches(path, word) or matches(path, f"**/{word}") for word in filled if "/" in word)
             or (_is_completed(path, relative) and (path.endswith(".json") or _WANTED.search(path)))
@@ -307,7 +323,7 @@ def _is_meant(word: str, path: str) -> bool:
 
 def _by_pattern(path: str, literals: frozenset[str], listing: tuple[str, ...]) -> bool:
     """A test names the folder, and lists it wholly or by a pattern."""
-    if path.endswith(_PROSE) or "/" not in path:
+    if "/" not in path:
         return False
     folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
     if is_text(path) or is_example(path) or _KEPT.search(path):
@@ -322,7 +338,7 @@ def _in_pieces(path: str, literals: frozenset[str], text: str) -> bool:
     """A test puts the name together, out of the folder, a word and the suffix."""
     folder, name = posixpath.split(path)
     stem, suffix = posixpath.splitext(name)
-    if not folder or suffix not in literals or is_text(path) or _is_code(path) or _MARKUP.search(path):
+    if not folder or suffix not in literals:
         return False
     inside = frozenset(part for word in literals for part in word.split("/"))
     return posixpath.basename(folder) in inside and re.search(rf"\b{re.escape(stem)}\b", text) is not None
