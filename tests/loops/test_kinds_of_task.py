@@ -94,6 +94,20 @@ def test_work_about_tests_or_a_clean_up_that_does_more_is_asked_for_a_witness(
     assert [each.passed for each in seen.aspects if each.aspect == SHOWN] == [False for _ in expected]
 
 
+@pytest.mark.parametrize(
+    ("about", "reviewed", "expected"), [("code", "", ["no-witness"]), ("", "code", []), ("", "", [])]
+)
+def test_new_data_alone_is_asked_for_a_witness_where_code_was_asked_for(
+    about: str, reviewed: str, expected: list[str]
+) -> None:
+    data = replace(CODE, evidence=Evidence(level=Level.NOT_SHOWN))
+    assert rules(played(data, about=about, reviewed=reviewed)) == expected
+    assert rules(played(replace(data, canary=replace(v.MISSED, rule="off")), about=about)) == []
+    ticket = t.session(about=about, trust=v.PART, firm=True)
+    ticket = t.play(ticket, t.MADE, t.saved("c1"), passes(reviewed), data, t.SAID)
+    assert [each.rule for each in (*ticket.past, ticket.ticket)[0].findings if each.category == "engine"] == expected
+
+
 @pytest.mark.parametrize("report", [DROPPED, REMOVED])
 def test_the_tests_that_a_clean_up_removes_are_one_gate_at_once(report: ChecksReported) -> None:
     state = played(report, about="cleanup")

@@ -72,6 +72,7 @@ class ShowPolicy:
     """What the work is about, and what is asked of a change that no test tells from the base."""
 
     about: str = ""  # code, text, tests or cleanup; empty: nobody says so
+    is_code: bool = False  # said beforehand, so that new data or types alone are not what was asked for
     asks: bool = False  # the maker is asked for a test once, where the work has to be shown
     grants: bool = False  # the question brings an attempt of its own, where the maker has none left
     merges: bool = False  # it is on its way into the person's branch, where a person is asked
@@ -116,7 +117,8 @@ def weighed(
         state, said = _unnoticed(state, report, canary, commit)
     said = said or without
     level = report.evidence.level if report.evidence else Level.NOT_SHOWN
-    if said is None and level in unshown_levels(report) and not state.course.untested:
+    is_unshown = level in unshown_levels(report) or (policy.is_code and _shows_nothing(report))
+    if said is None and is_unshown and not state.course.untested:
         # Of an untested change the maker has heard already, and no test of its own mends those of an examiner.
         idle = report.evidence is not None and has_idle_examiner(report.evidence)
         is_told = state.course.told_unshown or level is Level.UNTESTED or idle
@@ -406,6 +408,12 @@ def unshown_levels(report: ChecksReported) -> tuple[Level, ...]:
     """Return the levels at which a merge waits: an untested change has a gate of its own, unless it is only told."""
     warns = report.canary is not None and report.canary.rule == "warn"
     return (Level.GUARDED, Level.UNTESTED) if warns else (Level.GUARDED,)
+
+
+def _shows_nothing(report: ChecksReported) -> bool:
+    """Whether the change is of a kind that no test tells from the base; not where nobody was to look for one."""
+    is_off = report.canary is not None and report.canary.rule == "off"
+    return report.evidence is not None and report.evidence.level is Level.NOT_SHOWN and not is_off
 
 
 def has_to_be_shown(about: str, *, same_product: bool, alters_code: bool) -> bool:

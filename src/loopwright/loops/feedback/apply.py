@@ -243,7 +243,8 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     is_changed = now.commit != base_of(state)  # else an earlier part of the work has done it
     asks = state.plan.trust.asks_witness and is_changed
     merges = state.plan.merge and bool(state.plan.target)
-    policy = ShowPolicy(about=about, asks=asks, grants=not state.plan.lands, merges=merges)
+    is_code = state.plan.about == "code"
+    policy = ShowPolicy(about=about, is_code=is_code, asks=asks, grants=not state.plan.lands, merges=merges)
     state, said = weighed(before, event, now.commit, words, policy=policy)
     is_asked = isinstance(said, Failed) and asks_for_witness(said.faults)
     if is_asked and policy.grants:

@@ -173,7 +173,8 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
 def _show_policy(state: TicketsState) -> ShowPolicy:
     merges = state.plan.merge and bool(state.plan.target)
     asks = state.plan.trust.asks_witness and state.ticket.files != AS_IT_WAS
-    return ShowPolicy(about=about(state), asks=asks, grants=not state.plan.lands, merges=merges)
+    is_code = state.plan.about == "code"
+    return ShowPolicy(about=about(state), is_code=is_code, asks=asks, grants=not state.plan.lands, merges=merges)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
