@@ -227,6 +227,33 @@ def test_an_unchanged_test_whose_file_does_not_load_on_the_base_is_no_witness(tm
     assert (found.level, found.witnesses) == (Level.UNTESTED, ())
 
 
+NAMED = "from calc import NAME\n\n\ndef test_name():\n    assert NAME\n"
+
+
+def test_a_new_test_that_passes_on_the_base_shows_nothing_beside_one_that_does_not_load_there(tmp_path: Path) -> None:
+    wrong = {"calc.py": "NAME = 1\n\n\n" + CALC.replace("a + b", "a + b if a > 0 else 0")}
+    more = {"tests/test_more.py": HEAD + TEST_ADD.replace("test_add", "test_more"), "tests/test_name.py": NAMED}
+    found = evidence_of(reported(tmp_path, BASE, wrong | more, PYTEST))
+    assert (found.level, found.witnesses) == (Level.GUARDED, ())
+
+
+def test_a_test_that_fails_on_the_base_shows_the_fix_beside_one_that_does_not_load_there(tmp_path: Path) -> None:
+    wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b")}
+    fixed = {"calc.py": MUL + "\n\nNAME = 1\n", "tests/test_mul.py": HEAD + TEST_MUL, "tests/test_name.py": NAMED}
+    found = evidence_of(reported(tmp_path, wrong, fixed, PYTEST))
+    assert [(each.id, each.fails_on_base) for each in found.witnesses] == [
+        ("tests/test_mul.py::Calc::test_mul", "assertion")
+    ]
+
+
+@pytest.mark.parametrize("test", [TEST_ADD, ""], ids=["kept", "removed"])
+def test_tests_are_known_that_did_not_run_beside_one_that_does_not_load_on_the_base(tmp_path: Path, test: str) -> None:
+    base = {**BASE, "tests/test_name.py": NAMED.replace("NAME", "mul")}
+    found = reported(tmp_path, base, {"calc.py": MUL, FILE: HEAD + test + TEST_MUL}, PYTEST)
+    gone = [each.id for each in found.weakened]
+    assert gone == ([] if test else [f"{FILE}::Calc::test_add"])
+
+
 def test_a_candidate_whose_own_new_test_fails_is_a_failed_attempt(tmp_path: Path) -> None:
     wrong = MUL.replace("a * b", "a + b")
     changed = {"calc.py": wrong, FILE: HEAD + TEST_ADD + TEST_MUL, "setup.py": "# a comment\n"}

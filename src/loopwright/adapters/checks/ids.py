@@ -50,7 +50,7 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
     there, ran = _tally(candidate)
     wanted, wanted_ran = _tally(base)
-    spared = may_drop | _loads_now(base, candidate)
+    spared = may_drop | loads_now(base, candidate)
     gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in spared)
     excused = may_drop.union(gone)
     skipped = tuple(
@@ -59,7 +59,7 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     return Lost(gone=gone, skipped=skipped)
 
 
-def _loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:
+def loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:
     """What failed on the base as a whole, a module that could not be loaded, and has tests that run now."""
     red = {test for test, how in base if how == "failed"} - {test for test, _ in candidate}
     around = surroundings(frozenset(test for test, _ in candidate)) if red else set()

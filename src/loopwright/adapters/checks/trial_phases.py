@@ -26,7 +26,8 @@ VARIABLE = "LOOPWRIGHT_PHASES"  # the folder with the plan, and for reports and 
 MODULE = "loopwright_phases"
 PLAN = "plan.json"
 _OPTIMIZED = 1  # a flag of the code of functions; modules and classes, which begin on lines as well, do not have it
-_SWITCHED_OFF: dict[str, object] = {  # options of plug-ins that would stop, spread, repeat or measure a run
+_SWITCHED: dict[str, object] = {  # options that would stop, spread, repeat or measure a run
+    "continue_on_collection_errors": True,  # a file that does not load says nothing of the tests in others
     "maxfail": 0,
     "numprocesses": None,
     "dist": "no",
@@ -242,14 +243,14 @@ def _give_up(*_: object) -> None:
 _PHASES = Phases(os.environ[VARIABLE]) if __name__ == MODULE and os.environ.get(VARIABLE) else None
 
 
-def _switch_off(options: object) -> None:
-    for name, value in _SWITCHED_OFF.items():
+def _switch(options: object) -> None:
+    for name, value in _SWITCHED.items():
         if hasattr(options, name):
             setattr(options, name, value)
 
 
 def pytest_load_initial_conftests(early_config):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - pytest's types
-    _switch_off(early_config.known_args_namespace)
+    _switch(early_config.known_args_namespace)
     yield
 
 
@@ -257,12 +258,21 @@ pytest_load_initial_conftests.pytest_impl = {"hookwrapper": True}  # type: ignor
 
 
 def pytest_cmdline_main(config):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
-    _switch_off(config.option)
+    _switch(config.option)
+
+
+def pytest_collection(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
+    """Tests that are asked for in a file that does not load are not run; pytest would run none at all."""
+
+    class Forgiving:
+        def pytest_collectreport(self) -> None:
+            session._notfound = []  # noqa: SLF001 - nothing public says so; without it pytest ends as it always does
+
+    session.config.pluginmanager.register(Forgiving())
 
 
 def pytest_runtestloop(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
-    """Where something cannot be collected, no phase begins: all of them would rest on that one collection."""
-    if _PHASES is None or session.testsfailed:
+    if _PHASES is None:
         return None
     report = _PHASES.enter()
     session.config.option.tbstyle = "native"  # the other styles parse every file of a traceback

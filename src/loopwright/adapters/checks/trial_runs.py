@@ -94,15 +94,13 @@ class Trial:
     def reported(self, phase: Phase, tests: frozenset[str]) -> ChosenTests | None:
         """Return what the phase left; None where it left nothing.
 
-        Where tests could not be collected no phase began, and the run itself says so, once.
+        All phases rest on one collection, so that a test that could not be collected has failed once, and not again.
         """
-        if self.ran is None:
+        if self.ran is None or (report := self.ran.phases[self.phases.index(phase)]) is None:
             return None
-        number = self.phases.index(phase)
-        if (report := self.ran.phases[number]) is not None:
-            return outcomes_of(self.spec, replace(self.ran, report=report, refused=""), tests)
-        found = outcomes_of(self.spec, self.ran, tests)
-        return found if phase == PLAIN and found.failed else None
+        found = outcomes_of(self.spec, replace(self.ran, report=report, refused=""), tests)
+        is_collected = all(test == finding.rule for test, finding in found.failed.items())
+        return found if phase == PLAIN or is_collected else None
 
     async def outcome(self, phase: Phase, tests: Iterable[str]) -> ChosenTests:
         """Return how these tests came out in a phase; in a run of their own where it left nothing."""
@@ -121,7 +119,10 @@ class Trial:
 
     async def run_apart(self, phase: Phase, tests: frozenset[str]) -> ChosenTests:
         tree = await self.runs.with_texts(self.tree, phase.texts) if phase.texts else self.tree
-        return outcomes_of(self.spec, await self.runs.run(self.spec, tree, tests), tests)
+        ran = await self.runs.run(self.spec, tree, tests, () if self.ran is None else (PLAIN,))
+        if ran.phases and (report := ran.phases[0]) is not None:
+            ran = replace(ran, report=report, refused="")
+        return outcomes_of(self.spec, ran, tests)
 
 
 def outcomes_of(spec: CheckSettings, ran: Ran, wanted: frozenset[str]) -> ChosenTests:

@@ -16,7 +16,7 @@ from loopwright.adapters.checks.candidate import changes_of, is_altered_test, wi
 from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.drops import Drops
-from loopwright.adapters.checks.ids import Outcomes, find_file, place_of, surroundings
+from loopwright.adapters.checks.ids import Outcomes, find_file, loads_now, place_of, surroundings
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import COVERED, FEWER, FLOOR
 from loopwright.adapters.checks.landing_scope import scoped_to
@@ -206,7 +206,9 @@ class Verification:
             candidates = await self._candidates(ran, altered)
             return await self._search.red_without(spec, candidates.get(spec.name, WitnessCandidates()))
 
-        before = await self._outcomes(await self._where_it_began(ran))
+        before, judged = await self._outcomes(await self._where_it_began(ran)), await self._outcomes(ran.judging)
+        # Where a file did not load, a runner may have run no other: then nobody knows what the base had.
+        before = {n: judged[n] if loads_now(each, judged.get(n, ())) else each for n, each in before.items()}
         tests = AlteredTests(runs=self._runs, beside=beside)
         found = await tests.examine(before, await self._outcomes(ran.landing or ran.judging))
         found = found.asked_about() if self.asks_about_tests else found

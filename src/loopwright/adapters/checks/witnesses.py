@@ -182,10 +182,14 @@ class WitnessSearch:
         return trial, await self._outcome_without(trial, PLAIN, tests)
 
     async def _outcome_without(self, trial: Trial, phase: Phase, tests: frozenset[str]) -> ChosenTests:
-        """Return how these come out. Where a name that the candidate defines keeps tests from running, they failed."""
+        """Return how these come out. Where a name that the candidate defines keeps tests from running, they failed.
+
+        A runner that knows phases tells of each file whether it loads.
+        """
         found = await trial.outcome(phase, tests)
         not_run = tests - found.passed - found.failed.keys()
-        if not not_run or not found.output:
+        is_told = trial.ran is not None and (found.passed or found.failed)
+        if not not_run or not found.output or is_told:
             return found
         said = (await self.runs.desk.outfit.store.fetch(found.output, limit=_MOST_OUTPUT)).decode("utf-8", "replace")
         old, new = (
