@@ -18,6 +18,7 @@ PYTHON = Surroundings(
     ),
     agents=("codex", "claude", "vim"),
     files=("src/a.py", "tests/test_a.py", ".github/workflows/ci.yml"),
+    can_verify=True,
 )
 
 

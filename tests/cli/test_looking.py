@@ -75,6 +75,22 @@ def test_what_a_step_printed(escalated: Sample) -> None:
     assert data["output"] == {"implement-1.1": "rehearsal: developer begins\n"}
 
 
+def test_what_the_tests_of_a_candidate_printed_is_shown_beside_what_those_of_the_base_did(tmp_path: Path) -> None:
+    """The base's tests pass, and only those that came are red."""
+    config = CONFIG.replace('product = ["**"]', 'product = ["*.txt"]\ntests = ["tests/**"]')
+    check = "import pathlib; [exec(each.read_text()) for each in sorted(pathlib.Path('tests').iterdir())]"
+    config = config.replace('"check.py"]', f'"-c", "{check}"]')
+    scenario = NEVER_RIGHT.replace(
+        'content = "bad" }', 'content = "bad" }, { path = "tests/b.py", content = "print(2); exit(1)" }'
+    )
+    sample = Sample.create(tmp_path / "repo", scenario, config)
+    sample.repo.write("tests/a.py", "print(1)")
+    sample.repo.commit("A test")
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
+    output = sample.loop("log", "--agent", "checks-1.1", "--json").data["output"]
+    assert output == {"checks-1.1/test": "1\n", "checks-1.1/test/landing": "1\n2\n"}
+
+
 def test_what_a_step_printed_steers_no_terminal_that_it_is_piped_to(tmp_path: Path) -> None:
     says = [sys.executable, "-c", "print(chr(27) + '[2Jdone')"]
     config = CONFIG.replace(

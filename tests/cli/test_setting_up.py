@@ -44,6 +44,19 @@ def test_a_repository_without_anything_to_run_is_told(repo: Repository) -> None:
     assert "Without a check that counts tests only `loop review` starts: add [checks.test]." in done.out
 
 
+@pytest.mark.parametrize(
+    ("name", "run", "asked"), [("check", "cd backend && python3 -m unittest", 0), ("build", "true", 1)]
+)
+def test_the_file_asks_for_a_check_where_none_counts_tests(repo: Repository, name: str, run: str, asked: int) -> None:
+    repo.write("Makefile", f"{name}:\n\t{run}\n")
+    test = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        self.assertTrue(1)\n"
+    repo.write("backend/test_a.py", test)
+    repo.commit("One target")
+    done = loop(repo.path, "setup", "--json")
+    assert [check["name"] for check in done.data["checks"]] == [name]
+    assert done.data["text"].count("# No check counts tests yet.") == asked
+
+
 def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
     sample = Sample.create(tmp_path / "repo")
     done = sample.loop("doctor")

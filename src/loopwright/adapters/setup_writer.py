@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.classes.layout import Layout, detected
-from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.config.settings import CheckSettings, Settings
 from loopwright.kernel.visible import visible
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
@@ -37,7 +37,7 @@ _TOOLS = """\
 # kind = "autofix"
 """
 _NO_CHECK = """\
-# There is no build or test check yet. Without one only `loop review` starts: nothing could be called verified.
+# No check counts tests yet. Without one only `loop review` starts: nothing could be called verified.
 # [checks.test]
 # run = ["pytest", "-q"]
 """
@@ -66,18 +66,19 @@ class Surroundings:
     agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     layout: Layout | None = None  # what is known besides their names
+    can_verify: bool = False  # by the checks that are in force
 
 
 def render_config(found: Surroundings) -> str:
     """The text of a `loop.toml` that says exactly this. Programs that are no known agent are left out."""
-    verifies = any(check.name in VERIFYING and check.name not in found.asleep for check in found.checks)
+    has_test = any(check.name == "test" for check in found.checks)  # of a weak one, its own remark says what to do
     parts = (
         _HEAD,
         _agents([name for name in KNOWN_AGENTS if name in found.agents]),
         _TOOLS,
         *(_said_check(check, found) for check in found.checks),
         "".join(_commented(line) for line in found.left_out),
-        "" if verifies else _NO_CHECK,
+        "" if found.can_verify or has_test else _NO_CHECK,
         _workspace(found),
         f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n",
     )

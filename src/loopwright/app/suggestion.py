@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.classes.classifier import Classifier
@@ -16,8 +15,9 @@ from loopwright.adapters.git.history import PersonsHistory
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.first_runs import Chosen, LeftOut, Tell, choose
+from loopwright.app.preconditions import can_verify
 from loopwright.app.project import Project
-from loopwright.config.settings import VERIFYING, CheckSettings
+from loopwright.config.settings import VERIFYING, CheckSettings, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +33,6 @@ class Suggestion:
         return tuple(check for check in self.around.checks if check.name not in self.around.asleep)
 
     @property
-    def counted(self) -> Mapping[str, bool | None]:
-        """By the names of checks: whether tests were counted when they ran."""
-        return {each.way.check.name: each.run.counted for each in self.chosen if each.run}
-
-    @property
     def text(self) -> str:
         return render_config(self.around)
 
@@ -51,6 +46,8 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
     chosen = tuple(each for each in found if isinstance(each, Chosen))
     without = tuple(each.run for each in found if isinstance(each, LeftOut))
     checks = tuple(_as_written(each) for each in chosen)
+    counted = {each.way.check.name: each.run.counted for each in chosen if each.run}
+    awake = tuple(_as_written(each) for each in chosen if not _is_asleep(each))
     around = Surroundings(
         checks=checks,
         remarks={each.way.check.name: _remark(each) for each in chosen},
@@ -62,6 +59,7 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
         files=tuple(persons_git(project.environ, project.root).names("ls-files", "-z")),
         layout=await _layout(project, checks),
         agents=tuple(name for name in KNOWN_AGENTS if look.where(name)),
+        can_verify=can_verify(project.root, Settings(checks=awake), counted),
     )
     told = (f"Left out: {describe_failure(run)}" for run in without)
     narrow = filter(None, (describe_plain_run(each.run) for each in chosen if each.run))

@@ -115,10 +115,9 @@ def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
         case AgentFailed() if key in ("", str(event.key)):
             return [(str(event.key), event.transcript)]
         case ChecksReported() if key in ("", str(event.key)):
-            return (
-                [(f"{event.key}/{result.name}", result.output) for result in (*event.results, *event.also)]
-                if key
-                else [(str(event.key), Blob(""))]
-            )
+            if not key:
+                return [(str(event.key), Blob(""))]
+            judging = [(f"{event.key}/{result.name}", result.output) for result in (*event.results, *event.also)]
+            return [*judging, *((f"{event.key}/{each.name}/landing", each.output) for each in event.landing)]
         case _:
             return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -11,7 +10,6 @@ import click
 from loopwright.adapters.checks.first_run import said_of
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.git.repository import find_repository
-from loopwright.app.preconditions import can_verify
 from loopwright.app.project import begin_log, log_file
 from loopwright.app.suggestion import Suggestion, suggest
 from loopwright.app.views.answers import FoundCheck, NewLogAnswer, SetupAnswer
@@ -20,7 +18,7 @@ from loopwright.cli.opened import only_looked_at
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.people_only import only_outside_of_steps
 from loopwright.config.loop_toml import FILE_NAME
-from loopwright.config.settings import CheckSettings, Settings
+from loopwright.config.settings import CheckSettings
 from loopwright.errors import UsageError
 
 _ADD = "add [checks.test]"
@@ -105,7 +103,7 @@ def _lines(found: Suggestion, file: str) -> list[str]:
     agents = found.around.agents
     lines.append(f"Agents: {', '.join(agents) or 'none found on the PATH; name one in loop.toml'}")
     lines += [f"Note: {said}" for said in found.notes]
-    if not can_verify(Path(file).parent, Settings(checks=found.checks), found.counted):
+    if not found.around.can_verify:
         has_tests = any(check.name == "test" for check in found.checks)
         how = 'let [checks.test] count them (`report`), or give it trust = "exit-code"' if has_tests else _ADD
         lines.append(f"Without a check that counts tests only `loop review` starts: {how}.")

@@ -154,3 +154,13 @@ def test_the_runner_of_node_is_counted_by_id(tmp_path: Path, run: tuple[str, ...
     change: dict[str, str | None] = {"a.test.js": NODE_TEST.replace("more", "else")}
     report = reported(tmp_path, spec, {"a.test.js": NODE_TEST}, change)
     assert (report.results[0].tests, paths(report.held), report.would_drop) == (2, ["a.test.js"], ("more",))
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed here")
+@pytest.mark.parametrize("run", [("node", "--test"), ("sh", "-c", "node --test")])
+def test_a_file_that_node_cannot_load_fails_by_the_error_and_its_place(tmp_path: Path, run: tuple[str, ...]) -> None:
+    added: dict[str, str | None] = {"b.test.js": "\nnottest('k', () => {});\n"}
+    spec = CheckSettings(name="test", run=run)
+    (failure,) = reported(tmp_path, spec, {"a.test.js": NODE_TEST}, added).landing[0].failures
+    assert failure.issue == "b.test.js - ReferenceError: nottest is not defined"
+    assert failure.evidence.startswith("b.test.js:2\n")

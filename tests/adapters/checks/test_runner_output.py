@@ -2,8 +2,9 @@
 
 import pytest
 
+from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report
-from loopwright.adapters.checks.runners.output import read_output
+from loopwright.adapters.checks.runners.output import read_output, with_load_errors
 from tests.adapters.checks.test_runner_reports import outcomes, recorded, said
 
 TAP = """\
@@ -110,11 +111,42 @@ def test_tests_of_node_are_listed_as_it_prints_them_for_programs() -> None:
         "one day": "skipped",
     }
     assert said(report) == [
-        "m.test.js - test failed",
+        "m.test.js - Error: boom",
         "top > bad sub - 1 == 2",
         "top - 1 subtest failed",
         "suite > fails # here - no",
     ]
+
+
+# What the report of node's runner says of a file that it cannot load.
+NOT_LOADED = b"""<testsuites><testcase name="m.test.js" classname="test"><failure message="test failed">
+[Error: test failed] { code: 'ERR_TEST_FAILURE', cause: 'test failed', exitCode: 1, signal: null }
+</failure></testcase><testcase name="adds" classname="test"><failure message="no"/></testcase></testsuites>"""
+
+
+@pytest.mark.parametrize(
+    ("printed", "issue", "evidence"),
+    [
+        (
+            recorded("node-spec.txt").decode(),
+            "Error: boom",
+            'm.test.js:1\nthrow new Error("boom")\n^\n\nError: boom\n\nNode.js v20.20.2',
+        ),
+        ("✖ adds (1ms)\n  Error: no\n\nno key\n✖ m.test.js (1ms)\n  'test failed'\n", "no key", "no key"),
+    ],
+    ids=["an error", "its last words"],
+)
+def test_a_file_that_node_cannot_load_fails_by_what_it_printed(printed: str, issue: str, evidence: str) -> None:
+    report = read_junit(NOT_LOADED, lambda _: False)
+    failed, other = with_load_errors(report, "", errors=printed).failures
+    assert (failed.issue, failed.evidence) == (f"m.test.js - {issue}", evidence)
+    assert other == report.failures[1]
+
+
+@pytest.mark.parametrize("printed", ["", "m.test.js", "✖ m.test.js (1ms)\n  'test failed'\n"])
+def test_a_file_that_printed_nothing_fails_by_the_report_of_node(printed: str) -> None:
+    report = read_junit(NOT_LOADED, lambda _: False)
+    assert with_load_errors(report, printed) == report
 
 
 MARKS = """\

@@ -132,6 +132,26 @@ def test_a_new_test_that_only_needs_the_name_shows_nothing(tmp_path: Path, test:
     assert evidence_of(report) == Evidence(level=Level.UNTESTED, idle_tests=("test_calc.Calc.test_mul",))
 
 
+@pytest.mark.parametrize(
+    ("changed", "held"),
+    [
+        ({FILE: HEAD + TEST_ADD.replace("(2, 3), 5", "(2, 4), 6")}, ()),
+        ({FILE: HEAD + TEST_ADD.replace("assertEqual", "assertTrue")}, (FILE,)),
+        ({FILE: None, "tests/test_sums.py": HEAD + TEST_ADD}, ()),
+    ],
+    ids=["altered", "held back", "moved"],
+)
+def test_an_existing_test_is_not_called_a_new_one_that_shows_nothing(
+    tmp_path: Path, changed: dict[str, str | None], held: tuple[str, ...]
+) -> None:
+    """Without the change the new file cannot be imported, which keeps pytest from running any other."""
+    new = "from calc import mul\n\n\ndef test_mul():\n    assert mul(2, 3) == 6\n\n\ndef test_idle():\n    mul(2, 3)\n"
+    report = reported(tmp_path, BASE, {"calc.py": MUL, "tests/test_mul.py": new, **changed}, PYTEST)
+    assert report.evidence is not None
+    assert tuple(change.path for change in report.held) == held
+    assert report.evidence.idle_tests == ("tests/test_mul.py::test_idle",)
+
+
 IMPORTS = "\n    def test_mul(self):\n        from calc import mul\n"
 CALLS = IMPORTS + "        mul(2, 3)\n"
 HAS = '\n    def test_mul(self):\n        self.assertTrue(hasattr(calc, "mul"))\n'

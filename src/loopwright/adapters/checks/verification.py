@@ -26,6 +26,7 @@ from loopwright.adapters.checks.red_tests import find_still_red
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sequence import run_checks
+from loopwright.adapters.checks.sources_of_tests import last_name
 from loopwright.adapters.checks.trial_runs import Trial, TrialRuns
 from loopwright.adapters.checks.witnesses import Shown, WitnessCandidates, WitnessSearch, candidates_of
 from loopwright.config.settings import CheckSettings
@@ -370,6 +371,7 @@ class Verification:
                 level, witnesses = Level.UNTESTED, ()
         elif level is Level.GUARDED and await self._search.changes_types_alone():
             level = Level.NOT_SHOWN
+        existing = {last_name(each.id) for each in altered.landing}  # a moved test has another id, and is no new one
         seen = self.desk.seen  # what earlier parts of the same work changed is guarded by itself
         without_code = not (await self.desk.outfit.compare(seen.made, seen.start, seen.landing)).code
         level = Level.NOT_SHOWN if without_code and level is Level.GUARDED else level
@@ -378,7 +380,7 @@ class Verification:
             witnesses=witnesses,
             altered_tests=altered.landing,
             uncompared=tuple(path for path in altered.unread if path not in (*altered.weakened, *altered.let_in)),
-            idle_tests=shown.idle,
+            idle_tests=tuple(test for test in shown.idle if last_name(test) not in existing),
             without_code=without_code,
         )
 

@@ -95,7 +95,7 @@ class WitnessSearch:
                 )
                 for test in sorted(noticing)
             ]
-            idle += sorted(reasons.keys() & found.written - noticing)
+            idle += sorted(reasons.keys() & found.written - found.altered - noticing)
         return Shown(witnesses=tuple(witnesses), exercised=tuple(exercised), idle=tuple(idle), looks=looks)
 
     async def assert_nothing(self, candidates: Mapping[str, WitnessCandidates]) -> bool:
@@ -120,7 +120,7 @@ class WitnessSearch:
         return left
 
     async def find_idle(self, candidates: Mapping[str, WitnessCandidates]) -> tuple[Finding, ...]:
-        """Find new tests that pass whatever the product functions that they call return, where these are recorded."""
+        """Find new or changed tests that pass whatever the functions of the product that they call return."""
         landing, idle = self.runs.desk.seen.landing, list[str]()
         for spec in self.runs.specs:
             tests = candidates.get(spec.name, WitnessCandidates()).written
@@ -128,8 +128,9 @@ class WitnessSearch:
             if called is not None:
                 broken = BrokenChange(texts=await self.runs.desk.outfit.contents(landing, called), names=called)
                 idle += sorted(await self._blind_tests(spec, tests, broken))
-        told = f"These new tests pass whatever the product code that they call returns: {join_names(idle, _NAMED)}"
-        return (engine_finding("idle-tests", f"{told}. Let each of them notice it."),) if idle else ()
+        told = "These new or changed tests pass whatever the product code that they call returns"
+        finding = engine_finding("idle-tests", f"{told}: {join_names(idle, _NAMED)}. Let each of them notice it.")
+        return (finding,) if idle else ()
 
     async def find_by_exit_code(self, results: Iterable[CheckResult]) -> tuple[Witness, ...]:
         """Return the checks that count no tests, are trusted by a person's word, and fail without the change."""

@@ -17,6 +17,13 @@ from loopwright.kernel.visible import visible
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LARGEST_TEXT = 20_000
+_CRASH = 1000  # characters that a file of tests may have said last
+# How node says, in its report and its output, that the process of a file of tests failed.
+_FAILED_FILE = re.compile(r"cause: 'test failed'|^ *'test failed'$|^ *exitCode: \d", re.MULTILINE)
+# The place of an uncaught error, which stands above its source line, or the error itself.
+_THROWN = r"^\S.*:\d+\n(?:.*\n){1,2} *\^|^\w*Error\b.*:"
+# What may stand before what a file of tests printed: the end of another result, with what it failed by.
+_ENDS_BEFORE = r"^(?: *\.\.\.|TAP version \d+| *[\u2714\u2716\u25b6\u2139\ufe63] .*(?:\n  .*)*)$"
 
 
 def read_output(text: str, runner: str = "", *, errors: str = "") -> Report | None:
@@ -43,7 +50,33 @@ def _of_one(text: str, runner: str) -> Report | None:
         outcomes += listed if is_whole else ()
         failing += [test for test, how in listed if how == "failed"] if is_whole else family.failing(text)
     failed = tuple(_failure(text, test) for test in dict.fromkeys(failing))
-    return Report(tests=sum(count for _, count in counts), failures=failed, outcomes=outcomes)
+    report = Report(tests=sum(count for _, count in counts), failures=failed, outcomes=outcomes)
+    return _with_load_errors(report, text)
+
+
+def with_load_errors(report: Report, text: str, *, errors: str = "") -> Report:
+    """Say why a file of tests failed as a whole, of which node's report only says that it did: its output has why."""
+    said = voices(*(_COLOUR.sub("", stream).replace("\r\n", "\n") for stream in (text, errors)))
+    return _with_load_errors(report, "\n".join(said.values()))
+
+
+def _with_load_errors(report: Report, text: str) -> Report:
+    return replace(report, failures=tuple(_with_load_error(each, text) for each in report.failures))
+
+
+def _with_load_error(failure: Finding, text: str) -> Finding:
+    if not _FAILED_FILE.search(failure.evidence):
+        return failure
+    name = re.escape(failure.rule)
+    head = re.search(rf"^(?:# Subtest: {name}|\u2716 {name} \(.*)$", text, re.MULTILINE)
+    before = text[: head.start()] if head else ""
+    ends = matches(_ENDS_BEFORE, before)
+    said = re.sub(r"^# ?", "", before[ends[-1].end() if ends else 0 :], flags=re.MULTILINE)
+    thrown = re.search(_THROWN, said, re.MULTILINE)
+    said = (said[thrown.start() :] if thrown else said[-_CRASH:]).strip()
+    if not said:
+        return failure
+    return failed_test(failure.rule, message=_message(said), text=said, file=failure.file, line=failure.line)
 
 
 def _named_after(package: str, report: Report) -> Report:
@@ -76,7 +109,7 @@ def _message(block: str) -> str:
         r"\n\s*(\S.*)$",
     )
     found = next((match for place in places if (match := re.search(place, block, re.MULTILINE))), None)
-    return found[1].strip("'") if found else ""
+    return re.sub("^'(.*)'$", r"\1", found[1]) if found else ""
 
 
 def _block(text: str, test: str) -> str:

@@ -11,7 +11,7 @@ from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report, ReportRefused, join_reports, read_bounded
 from loopwright.adapters.checks.runners.asking import Asked
 from loopwright.adapters.checks.runners.formats import read_go, read_jest, read_rspec
-from loopwright.adapters.checks.runners.output import read_output
+from loopwright.adapters.checks.runners.output import read_output, with_load_errors
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.files import read_tail
 from loopwright.adapters.steps import StepEnded
@@ -38,13 +38,13 @@ def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -
     if request.format == "go":
         return read_go(without_place(read_tail(ended.stdout, _GO_OUTPUT), checkout))
     if request.sure:
-        return _from_file(request, report, checkout)
+        return _with_load_errors(_from_file(request, report, checkout), request, ended, checkout)
     try:
         told = _from_files(request, report, checkout)
     except ReportRefused:
         told = None
     if told is not None and request.runner in _COUNT_OTHERWISE:
-        return told
+        return _with_load_errors(told, request, ended, checkout)
     said = _from_output(request, ended, checkout)
     if told is None or said is None or (said.tests or 0) <= (told.tests or 0):
         return told or said
@@ -81,9 +81,20 @@ def _phase(request: Asked, file: Path, checkout: Path) -> Report | None:
 
 
 def _from_output(request: Asked, ended: StepEnded, checkout: Path) -> Report | None:
-    streams = (without_place(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
-    text, errors = (stream.decode("utf-8", "replace") for stream in streams)
+    text, errors = _streams(ended, checkout)
     return read_output(text, request.runner, errors=errors)
+
+
+def _with_load_errors(told: Report, request: Asked, ended: StepEnded, checkout: Path) -> Report:
+    if request.runner != "node" or not told.failures:
+        return told
+    text, errors = _streams(ended, checkout)
+    return with_load_errors(told, text, errors=errors)
+
+
+def _streams(ended: StepEnded, checkout: Path) -> list[str]:
+    streams = (without_place(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
+    return [stream.decode("utf-8", "replace") for stream in streams]
 
 
 def without_place(content: bytes, checkout: Path) -> bytes:
