@@ -130,6 +130,10 @@ def test_a_change_that_no_test_shows_ends_on_its_branch_where_nothing_is_merged(
     made = sample(tmp_path, *REFACTORED)
     done = made.loop("feedback", "Swap the summands", "--json")
     assert (done.code, done.data["outcome"], level_of(done), done.data["iterations"]) == (0, "verified", "guarded", 2)
+    assert done.data["evidence"]["no_test"] == ["it only swaps the summands"]
+    assert made.loop("status", "--json").data["loops"][0]["evidence"] == done.data["evidence"]
+    assert "it only swaps the summands" in made.loop("explain").out
+    assert "it only swaps the summands" in made.repo.git("log", "-1", "--format=%B", done.data["branch"])
 
 
 def test_a_change_that_keeps_behaviour_needs_no_test(tmp_path: Path) -> None:
@@ -143,6 +147,7 @@ def test_no_test_is_advised_that_cannot_be_written(tmp_path: Path, words: tuple[
     made = sample(tmp_path, *(REFACTORED if is_advised else (step({"calc.py": SWAPPED}),)))
     done = made.loop("feedback", "Swap the summands", *words)
     assert (done.code, "--about tests" in done.out) == (0, is_advised)
+    assert ("it only swaps the summands" in done.out) == is_advised
 
 
 def test_comments_alone_land_where_the_work_keeps_the_behaviour(tmp_path: Path) -> None:
