@@ -196,7 +196,8 @@ def rejection(gate: GateRecord) -> Finding:
     """A person's no, for whoever made the change: what, why, and what has to be done without it."""
     why = gate.reason or "no reason given"
     if gate.gate != PROTECTED:
-        return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
+        what = gate.paths or "the change"
+        return engine_finding("gate-rejected", f"A person rejected {what} as it is ({why}): {gate.why}")
     what = f"the change to {gate.paths}" if gate.paths else f"that {_some(gate.dropped)} would not run any more"
     red = f"; these tests have to pass without it: {_some(gate.failing)}" if gate.failing else ""
     told = f"A person rejected {what}: {why}. {_left_alone(gate)} and do the work without it{red}"
