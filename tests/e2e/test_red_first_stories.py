@@ -112,6 +112,7 @@ def test_a_merge_that_no_test_shows_waits_for_a_person_and_is_merged_by_their_wo
     (need,) = done.data["needs"]
     assert (done.code, level_of(done), need["what"]) == (4, "guarded", "unshown")
     assert "it only swaps the summands" in need["why"]
+    assert "--keeps-behaviour" in need["why"]
     assert made.loop("approve", f"unshown@{need['id']}").code == 0
     after = made.loop("resume", "--unattended", "--json")
     assert (after.code, after.data["outcome"], after.data["merged"]) == (0, "verified", True)
