@@ -106,10 +106,10 @@ def test_a_text_that_is_missing_has_its_own_prompt_and_nothing_goes_back_to_the_
     said, screen = asked((ESCALATION,), Typed("revise", " ", "accept --merge"))
     assert said == Answered(key=ESCALATION.key, choice="accept", merge=True, by="ann")
     options = screen[screen.index("  1  Continue") : screen.index("(Ctrl-D")]
-    assert screen.endswith(f"as text.\nguidance, or nothing to go back: {options}> ")
+    assert screen.endswith(f"as text.\nguidance (empty line: go back): {options}> ")
     said, screen = asked((GATE,), Typed("reject", "", "approve"))
     assert isinstance(said, GateDecided)
-    assert "\nreason, or nothing to go back:   1  Approve  " in screen
+    assert "\nWhy it is rejected (empty line: go back):   1  Approve  " in screen
 
 
 def test_a_question_and_the_gate_beside_it(golden: Golden) -> None:
@@ -162,7 +162,7 @@ def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() 
     said = said_to(person, reassign)
     assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
     needs = "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n"
-    lacks = "ROLE=AGENT (or ROLE+AGENT, for a pair), or nothing to go back: "
+    lacks = "ROLE=AGENT (or ROLE+AGENT, for a pair) (empty line: go back): "
     assert f"{needs}{lacks}there is no nobody in {LOOP}.\n> " in "".join(screen)
 
 

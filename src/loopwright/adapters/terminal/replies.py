@@ -226,7 +226,7 @@ def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     if word == "approve" and reason:
         return _not_listed(reason, _files(gate))
     if word == "reject" and not reason:
-        return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
+        return Unclear("reject needs a reason: it is told to the developer", "reject", "Why it is rejected")
     return GateDecided(
         key=gate.key,
         gate=gate.gate,
