@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -141,6 +143,17 @@ def test_a_change_that_keeps_behaviour_needs_no_test(tmp_path: Path) -> None:
     made = sample(tmp_path, step({"calc.py": SWAPPED}))
     done = made.loop("feedback", "Swap the summands", "--merge", "--unattended", "--keeps-behaviour", "--json")
     assert (done.code, done.data["merged"], level_of(done), done.data["iterations"]) == (0, True, "guarded", 1)
+
+
+def test_the_advised_commands_add_a_test_to_the_branch(tmp_path: Path) -> None:
+    made = sample(tmp_path, step({"calc.py": NUMERALS}), step({}, repeat=True))
+    advice = made.loop("feedback", "Read numerals").out.partition("Go on: ")[2]
+    switch, more = (shlex.split(each) for each in re.findall(r"`((?:git switch|loop feedback) .*?)`", advice))
+    made.repo.git(*switch[1:])
+    made.repo.write("scenario.toml", step({FILE: HEAD + TEST_ADD + TEST_NUMERALS}) + REVIEW)
+    made.repo.commit("Play another agent")
+    done = made.loop(*more[1:], "--json")
+    assert (done.code, done.data["merged_into"].removeprefix("refs/heads/")) == (0, switch[-1])
 
 
 @pytest.mark.parametrize(("words", "is_advised"), [((), True), (("--keeps-behaviour",), False)])

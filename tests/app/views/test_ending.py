@@ -47,7 +47,7 @@ def test_a_merge_that_was_made_or_refused_is_told_once(tmp_path: Path, outcome: 
 
 def test_a_guarded_result_names_each_way_on(tmp_path: Path) -> None:
     text = told(tmp_path, ON_BRANCH)
-    assert all(each in text for each in ("git merge loop/1", "--about tests", "FUNCTION", "--keeps-behaviour"))
+    assert all(each in text for each in ("git merge loop/1", "git switch loop/1", "--about tests", "--keeps-behaviour"))
 
 
 def test_behaviour_that_was_declared_unchanged_is_part_of_the_evidence(tmp_path: Path) -> None:
