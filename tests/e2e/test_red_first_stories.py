@@ -216,6 +216,22 @@ def test_work_about_code_that_changes_none_is_nothing_done(tmp_path: Path, files
     assert (done.code, done.data["outcome"]) == (4, "escalated")
 
 
+@pytest.mark.parametrize("merge", [True, False])
+def test_what_changed_no_code_is_accepted_and_merged_as_was_asked_for(tmp_path: Path, *, merge: bool) -> None:
+    made = sample(tmp_path, step({"README.md": "Calculates.\n"}))
+    done = made.loop("feedback", "Document the sum in the README", "--merge", "--unattended", "--json")
+    accept, merged = (each for each in done.data["needs"][0]["choices"] if "accept" in each["command"])
+    assert ("on a branch" in accept["label"], "into main" in merged["label"]) == (True, True)
+    assert made.loop(*shlex.split((merged if merge else accept)["command"])[1:]).code == 0
+    ended = made.loop("resume", "--unattended")
+    assert "changed no code (README.md)" in ended.out
+    assert "with 0 known issues" in ended.out
+    if not merge:
+        (command,) = re.findall(r"although --merge was given \(`git (.*?)` merges\)", ended.out)
+        made.repo.git(*shlex.split(command))
+    assert made.repo.git("show", "main:README.md") == "Calculates."
+
+
 def test_work_about_tests_may_change_tests_alone(tmp_path: Path) -> None:
     made = sample(tmp_path, step(TESTS_ONLY))
     done = made.loop("feedback", "Test the sum", "--about", "tests", "--json")

@@ -79,6 +79,14 @@ def test_a_person_hears_what_changed_and_how_to_say_that_it_is_the_work(path: st
     assert f"`--about {kind}`" in t.wanted(ticket, Ask).question
 
 
+def test_a_loop_that_was_to_merge_offers_to_accept_with_and_without_it() -> None:
+    state = feedback(merge=True, target="refs/heads/main")
+    state = f.play(state, f.DONE, replace(f.saved("c1"), paths=("README.md",)), passes(""), SAME)
+    offers = [(each.label, each.how) for each in f.wanted(state, Ask).options if each.choice == "accept"]
+    what = "Accept what changed: README.md"
+    assert offers == [(f"{what} and leave it on a branch", ""), (f"{what} and merge it into main", "accept --merge")]
+
+
 WAITED_FOR = [
     replace(SAME, held=v.BENT, nothing_else=True),
     replace(SAME, held=v.BENT, shared_versions=("setup.py",)),

@@ -28,7 +28,7 @@ def told(tmp_path: Path, outcome: Outcome, **plan: Any) -> str:  # noqa: ANN401 
 
 
 def test_what_is_accepted_says_that_it_was_not_merged_although_that_was_asked_for(tmp_path: Path) -> None:
-    assert "not merged although --merge was given" in told(tmp_path, ON_BRANCH, merge=True)
+    assert "not merged although --merge was given (`git merge loop/1` merges)" in told(tmp_path, ON_BRANCH, merge=True)
     assert "not merged" not in told(tmp_path, ON_BRANCH, merge=False)
 
 
