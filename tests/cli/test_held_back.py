@@ -19,6 +19,7 @@ from loopwright.adapters.terminal.replies import Afterwards, Unclear, afterwards
 from loopwright.app.views.gates import GateReason, ShownGate
 from loopwright.cli.afterwards import list_diffs, question_text
 from loopwright.kernel.model import Commit, LoopId, Tree
+from loopwright.loops.course import WHY_HELD
 from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command, loop
 from tests.kept import Kept
 from tests.repository import Repository
@@ -275,6 +276,9 @@ def test_the_diff_of_each_file_is_cut_after_sixty_lines_and_after_two_hundred_in
     assert [line.endswith(f"{name}'`") for line, name in zip(cut, files, strict=True)] == [True] * 5
     assert (len(lines) - len(cut), "\x1b" in "".join(lines)) == (200, False)
     assert "approve PATH" in question_text(gate, lines)
+    why = f"{WHY_HELD}; tests/test_a.py is held back: test_a is skipped now, or expected to fail"
+    assert f"  why           {why}\n" in question_text(replace(gate, why=why), lines)
+    assert WHY_HELD not in question_text(replace(gate, why=WHY_HELD), lines)
 
 
 class AtTerminal:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal, gate_text
-from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
+from loopwright.kernel.actions import ACCEPT_MERGE, Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Change, Key, LoopId, Question
 from loopwright.kernel.risks import Risk
@@ -106,10 +106,21 @@ def test_a_text_that_is_missing_has_its_own_prompt_and_nothing_goes_back_to_the_
     said, screen = asked((ESCALATION,), Typed("revise", " ", "accept --merge"))
     assert said == Answered(key=ESCALATION.key, choice="accept", merge=True, by="ann")
     options = screen[screen.index("  1  Continue") : screen.index("(Ctrl-D")]
-    assert screen.endswith(f"as text.\nguidance, or nothing to go back: {options}> ")
+    assert screen.endswith(f"as text.\nguidance (empty line: go back): {options}> ")
     said, screen = asked((GATE,), Typed("reject", "", "approve"))
     assert isinstance(said, GateDecided)
-    assert "\nreason, or nothing to go back:   1  Approve  " in screen
+    assert "\nWhy it is rejected (empty line: go back):   1  Approve  " in screen
+
+
+def test_to_accept_with_a_merge_is_an_option_of_its_own_by_number_and_by_words() -> None:
+    merges = Option(choice="accept", label="Accept and merge it", how=ACCEPT_MERGE, prompt=f"{ACCEPT_MERGE}: both")
+    question = replace(ESCALATION, options=(*ESCALATION.options, merges))
+    number = str(len(question.options))
+    words = (number, "accept and merge it", "accept --merge", "accept")
+    answers = [asked((question,), Typed(typed))[0] for typed in words]
+    plain = Answered(key=ESCALATION.key, choice="accept", by="ann")
+    assert answers == [*[replace(plain, merge=True)] * 3, plain]
+    assert f"  {number}  Accept and merge it" in asked((question,), Typed("accept"))[1]
 
 
 def test_a_question_and_the_gate_beside_it(golden: Golden) -> None:
@@ -162,7 +173,7 @@ def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() 
     said = said_to(person, reassign)
     assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
     needs = "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n"
-    lacks = "ROLE=AGENT (or ROLE+AGENT, for a pair), or nothing to go back: "
+    lacks = "ROLE=AGENT (or ROLE+AGENT, for a pair) (empty line: go back): "
     assert f"{needs}{lacks}there is no nobody in {LOOP}.\n> " in "".join(screen)
 
 

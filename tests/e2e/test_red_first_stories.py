@@ -3,6 +3,8 @@
 import io
 import json
 import os
+import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -112,6 +114,7 @@ def test_a_merge_that_no_test_shows_waits_for_a_person_and_is_merged_by_their_wo
     (need,) = done.data["needs"]
     assert (done.code, level_of(done), need["what"]) == (4, "guarded", "unshown")
     assert "it only swaps the summands" in need["why"]
+    assert "--keeps-behaviour" in need["why"]
     assert made.loop("approve", f"unshown@{need['id']}").code == 0
     after = made.loop("resume", "--unattended", "--json")
     assert (after.code, after.data["outcome"], after.data["merged"]) == (0, "verified", True)
@@ -130,6 +133,10 @@ def test_a_change_that_no_test_shows_ends_on_its_branch_where_nothing_is_merged(
     made = sample(tmp_path, *REFACTORED)
     done = made.loop("feedback", "Swap the summands", "--json")
     assert (done.code, done.data["outcome"], level_of(done), done.data["iterations"]) == (0, "verified", "guarded", 2)
+    assert done.data["evidence"]["no_test"] == ["it only swaps the summands"]
+    assert made.loop("status", "--json").data["loops"][0]["evidence"] == done.data["evidence"]
+    assert "it only swaps the summands" in made.loop("explain").out
+    assert "it only swaps the summands" in made.repo.git("log", "-1", "--format=%B", done.data["branch"])
 
 
 def test_a_change_that_keeps_behaviour_needs_no_test(tmp_path: Path) -> None:
@@ -138,11 +145,23 @@ def test_a_change_that_keeps_behaviour_needs_no_test(tmp_path: Path) -> None:
     assert (done.code, done.data["merged"], level_of(done), done.data["iterations"]) == (0, True, "guarded", 1)
 
 
+def test_the_advised_commands_add_a_test_to_the_branch(tmp_path: Path) -> None:
+    made = sample(tmp_path, step({"calc.py": NUMERALS}), step({}, repeat=True))
+    advice = made.loop("feedback", "Read numerals").out.partition("Go on: ")[2]
+    switch, more = (shlex.split(each) for each in re.findall(r"`((?:git switch|loop feedback) .*?)`", advice))
+    made.repo.git(*switch[1:])
+    made.repo.write("scenario.toml", step({FILE: HEAD + TEST_ADD + TEST_NUMERALS}) + REVIEW)
+    made.repo.commit("Play another agent")
+    done = made.loop(*more[1:], "--json")
+    assert (done.code, done.data["merged_into"].removeprefix("refs/heads/")) == (0, switch[-1])
+
+
 @pytest.mark.parametrize(("words", "is_advised"), [((), True), (("--keeps-behaviour",), False)])
 def test_no_test_is_advised_that_cannot_be_written(tmp_path: Path, words: tuple[str, ...], *, is_advised: bool) -> None:
     made = sample(tmp_path, *(REFACTORED if is_advised else (step({"calc.py": SWAPPED}),)))
     done = made.loop("feedback", "Swap the summands", *words)
     assert (done.code, "--about tests" in done.out) == (0, is_advised)
+    assert ("it only swaps the summands" in done.out) == is_advised
 
 
 def test_comments_alone_land_where_the_work_keeps_the_behaviour(tmp_path: Path) -> None:
@@ -195,6 +214,22 @@ def test_work_about_code_that_changes_none_is_nothing_done(tmp_path: Path, files
     made = sample(tmp_path, step(files, repeat=True))
     done = made.loop("feedback", "Add mul", "--unattended", "--json")
     assert (done.code, done.data["outcome"]) == (4, "escalated")
+
+
+@pytest.mark.parametrize("merge", [True, False])
+def test_what_changed_no_code_is_accepted_and_merged_as_was_asked_for(tmp_path: Path, *, merge: bool) -> None:
+    made = sample(tmp_path, step({"README.md": "Calculates.\n"}))
+    done = made.loop("feedback", "Document the sum in the README", "--merge", "--unattended", "--json")
+    accept, merged = (each for each in done.data["needs"][0]["choices"] if "accept" in each["command"])
+    assert ("on a branch" in accept["label"], "into main" in merged["label"]) == (True, True)
+    assert made.loop(*shlex.split((merged if merge else accept)["command"])[1:]).code == 0
+    ended = made.loop("resume", "--unattended")
+    assert "changed no code (README.md)" in ended.out
+    assert "with 0 known issues" in ended.out
+    if not merge:
+        (command,) = re.findall(r"although --merge was given \(`git (.*?)` merges\)", ended.out)
+        made.repo.git(*shlex.split(command))
+    assert made.repo.git("show", "main:README.md") == "Calculates."
 
 
 def test_work_about_tests_may_change_tests_alone(tmp_path: Path) -> None:

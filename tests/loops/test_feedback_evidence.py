@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.actions import Integrate, RunAgent
+from loopwright.kernel.actions import AwaitGate, Integrate, RunAgent
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import Evidence, Level, WeakenedTest
 from loopwright.kernel.faults import engine_finding
@@ -45,6 +45,7 @@ def test_the_second_time_a_branch_of_its_own_is_left_as_it_is() -> None:
 def test_the_second_time_a_merge_waits_for_a_person() -> None:
     state = played(GUARDED, replace(GUARDED, evidence=Evidence(level=Level.GUARDED)), merge=True)
     assert (state.course.station, [each.gate for each in state.course.open_gates]) == (Station.GATE, [UNSHOWN])
+    assert "--keeps-behaviour" in f.wanted(state, AwaitGate).why
 
 
 UNTESTED = replace(GUARDED, evidence=Evidence(level=Level.UNTESTED), canary=v.MISSED)

@@ -12,6 +12,7 @@ from loopwright.kernel.evidence import Evidence, Level
 from loopwright.kernel.model import NO_KEY, AgentReport, Commit, Ending, Severity, Tree, Verdict
 from loopwright.kernel.trust import Claim
 from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.parts import NO_CHANGE, TaskFacts, larger
@@ -71,8 +72,19 @@ def test_a_person_hears_what_changed_and_how_to_say_that_it_is_the_work(path: st
     assert f"`--about {kind}`" in asked.question
     assert path in next(each.label for each in asked.options if each.choice == "accept")
     assert [each.severity for each in state.past[-1].issues] == [Severity.LOW]
+    assert sentence(state.past[-1]).endswith(f"; it changed no code ({path})")
+    taken = f.play(state, f.says("accept"), report, f.LANDED).course.outcome
+    assert (taken and taken.findings) == ()
     ticket = t.play(tickets(), t.MADE, replace(t.saved("c1"), paths=(path,)), passes(""), report)
     assert f"`--about {kind}`" in t.wanted(ticket, Ask).question
+
+
+def test_a_loop_that_was_to_merge_offers_to_accept_with_and_without_it() -> None:
+    state = feedback(merge=True, target="refs/heads/main")
+    state = f.play(state, f.DONE, replace(f.saved("c1"), paths=("README.md",)), passes(""), SAME)
+    offers = [(each.label, each.how) for each in f.wanted(state, Ask).options if each.choice == "accept"]
+    what = "Accept what changed: README.md"
+    assert offers == [(f"{what} and leave it on a branch", ""), (f"{what} and merge it into main", "accept --merge")]
 
 
 WAITED_FOR = [

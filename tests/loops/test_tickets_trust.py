@@ -170,7 +170,7 @@ def test_the_file_of_a_ticket_that_was_taken_untested_says_so_and_that_it_is_app
 def test_a_no_to_an_untested_change_is_told_as_what_it_is() -> None:
     asked = unread()
     (told,) = play(asked, v.rejects(gate(asked).evidence, "untested")).course.refusals
-    assert told == "A person does not take src/a.py as it is (no): no test notices src/a.py: add"
+    assert told == "A person rejected src/a.py as it is (no): no test notices src/a.py: add"
 
 
 def test_a_question_about_an_earlier_ticket_does_not_keep_the_next_waiting() -> None:

@@ -201,6 +201,14 @@ def with_evidence(*levels: Level | None) -> WorkflowState:
     return state
 
 
+@pytest.mark.parametrize(("report", "reasons"), [(GUARDED, ("it is faster",)), (SHOWN, ())])
+def test_the_evidence_has_the_reason_why_no_test_shows_a_task(report: ChecksReported, reasons: tuple[str, ...]) -> None:
+    state = planned(task(1), target="refs/heads/main")
+    state = play(state, makes(1, no_test="it is faster."), combined(), report, landed(), *seen())
+    assert state.course.evidence is not None
+    assert state.course.evidence.no_test == reasons
+
+
 @pytest.mark.parametrize(
     ("levels", "level", "parts"),
     [

@@ -15,13 +15,16 @@ from loopwright.cli.here import Here
 from loopwright.cli.listening import heard_on
 from loopwright.cli.output import note
 from loopwright.kernel.model import NO_COMMIT
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
+from loopwright.loops.course import WHY_HELD
 from loopwright.ports.workspace import Workspace
 
 _LINES_OF_A_FILE = 60
 _LINES = 200
 _CHARACTERS_OF_A_FILE = 400_000
+_LONGEST_WHY = 1_000  # as long as `loop gates` shows it
 
 _CHOICES = """\
   1  Approve  approve: exactly these changes; they are verified and landed at once
@@ -88,6 +91,7 @@ def question_text(gate: ShownGate, diffs: list[str]) -> str:
             "",
             *diffs,
             f"? The result does without {counted(count, 'change')} to how it is judged. Let {them} in?",
+            *([f"  why           {one_line(gate.why, _LONGEST_WHY)}"] if gate.why not in ("", WHY_HELD) else []),
             *map(file_line, gate.because),
             *tests_lines(gate),
             f"  look at it    {diff_command(gate, at_top=False)}",

@@ -98,6 +98,9 @@ class Option:
     needs: str = ""  # which text must come with it
 
 
+ACCEPT_MERGE = "accept --merge"  # how to accept with a merge, where that is an option of its own
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhibit:
     """What a person looks at before they answer: files as a commit has them, and a change."""

@@ -59,6 +59,7 @@ class Evidence:
     decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
     parts: tuple[str, ...] = ()  # of a whole: those that no test shows and that are no better than its level
     without_code: bool = False  # texts, tests or configuration changed, and no code
+    no_test: tuple[str, ...] = ()  # why no test can show it, as its makers say
 
 
 _NAMED = 3  # witnesses in a sentence
@@ -91,7 +92,9 @@ def has_idle_examiner(evidence: Evidence) -> bool:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing."""
+    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing,
+    and why there is none that shows it.
+    """
     rows = {
         how: tuple(each.id for each in evidence.altered_tests if each.how == how and not each.confirmed)
         for how in ("altered", "weakened", "gone", "moved")
@@ -102,7 +105,8 @@ def describe_tests(evidence: Evidence) -> tuple[str, ...]:
     idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
     why = "changed and not compared with the base, for no check names its tests"
     uncompared = (f"{why}: {_some(evidence.uncompared)}",) if evidence.uncompared else ()
-    return (*altered, *uncompared, *idle)
+    reasons = tuple(f"the maker says why no test shows it: {each}" for each in evidence.no_test)
+    return (*altered, *uncompared, *idle, *reasons)
 
 
 def describe_weakened(tests: tuple[WeakenedTest, ...]) -> str:
@@ -179,6 +183,7 @@ def combine(named: Mapping[str, Evidence], *more: Evidence) -> Evidence:
         uncompared=tuple(dict.fromkeys(one for each in parts for one in each.uncompared)),
         idle_tests=tuple(one for one in dict.fromkeys(idle) if one not in {each.id for each in witnesses.values()}),
         decisions=tuple(dict.fromkeys(one for each in parts for one in each.decisions)),
+        no_test=tuple(dict.fromkeys(one for each in parts for one in each.no_test)),
     )
 
 

@@ -97,11 +97,11 @@ def _show_it(outcome: Outcome) -> tuple[str, ...]:
     is_left = outcome.evidence is not None and outcome.evidence.level is Level.GUARDED and not outcome.merged_into
     if not is_left or not (take := take_command(outcome)):
         return ()
-    guard = 'loop feedback --about tests "Write a test that notices when FUNCTION is broken"'
+    test = f'loop feedback --merge --about tests "Write a test that fails without the change on {outcome.branch}"'
     told = (
-        f"Go on: take it as it is with `{take}`, or get another test for it first: `{guard}` on {outcome.branch}, with"
-        " the changed function in place of FUNCTION. A refactoring needs no test that tells it from the base: start it"
-        " with `--keeps-behaviour`."
+        f"Go on: take it as it is with `{take}`, or first get a test that fails without the change:"
+        f" `git switch {outcome.branch}`, then `{test}`. A refactoring needs no such test: start it with"
+        " `--keeps-behaviour`."
     )
     return (told,)
 

@@ -28,6 +28,7 @@ WHY_STILL_HELD = "it was approved and could not land: "
 MOST_WAITS = 10  # in a row, then a person is asked
 IN_PART = "a person, in the task's own loop"
 _NAMED = 3  # files in a sentence
+_REFACTORING = "a refactoring needs no such test: approve it, and start the next one with `--keeps-behaviour`"
 _MOST_NOTES = 5  # in an explanation
 _BY_TREE = (UNTESTED, UNSHOWN)  # gates that are decided for one tree
 
@@ -149,7 +150,8 @@ class GateRecord:
         files = {path for change in self.because for path in (change.path, change.moved)}
         told = tuple(each.text for each in self.notes if each.file in files)
         more = (f"and {len(told) - _MOST_NOTES} more",) if len(told) > _MOST_NOTES else ()
-        return "; ".join((self.why, *told[:_MOST_NOTES], *more))
+        way = (_REFACTORING,) if self.gate == UNSHOWN else ()
+        return "; ".join((self.why, *told[:_MOST_NOTES], *more, *way))
 
     @property
     def decision(self) -> str:

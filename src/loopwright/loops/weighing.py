@@ -17,6 +17,7 @@ from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.evidence import (
     ONLY_MAKER,
+    Evidence,
     Level,
     describe_weakened,
     describe_weakened_by_file,
@@ -25,6 +26,7 @@ from loopwright.kernel.evidence import (
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNSHOWN, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Canary, Claim, evidence_with, is_named
 from loopwright.kernel.wording import counted, name_causes
 from loopwright.loops import course as c
@@ -138,9 +140,16 @@ def _noted(state: S, report: ChecksReported, commit: Commit) -> S:
         tests_of_agents=_tests_of_agents(report),
         untested=False,
         unnoticed="",
-        evidence=report.evidence,
+        evidence=with_reason(report.evidence, state.course.no_test),
     )
     return _without_older_gates(state, commit)
+
+
+def with_reason(evidence: Evidence | None, no_test: str) -> Evidence | None:
+    """Return the evidence with the maker's reason why no test can show the change, where none does."""
+    if evidence is None or evidence.level is Level.SHOWN or not no_test:
+        return evidence
+    return replace(evidence, no_test=(one_line(no_test, 300).rstrip("."),))
 
 
 def weighed_as_accepted(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tuple[Finding, ...]]:
@@ -189,7 +198,8 @@ def rejection(gate: GateRecord) -> Finding:
     """A person's no, for whoever made the change: what, why, and what has to be done without it."""
     why = gate.reason or "no reason given"
     if gate.gate != PROTECTED:
-        return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
+        what = gate.paths or "the change"
+        return engine_finding("gate-rejected", f"A person rejected {what} as it is ({why}): {gate.why}")
     what = f"the change to {gate.paths}" if gate.paths else f"that {_some(gate.dropped)} would not run any more"
     red = f"; these tests have to pass without it: {_some(gate.failing)}" if gate.failing else ""
     told = f"A person rejected {what}: {why}. {_left_alone(gate)} and do the work without it{red}"

@@ -28,7 +28,7 @@ def told(tmp_path: Path, outcome: Outcome, **plan: Any) -> str:  # noqa: ANN401 
 
 
 def test_what_is_accepted_says_that_it_was_not_merged_although_that_was_asked_for(tmp_path: Path) -> None:
-    assert "not merged although --merge was given" in told(tmp_path, ON_BRANCH, merge=True)
+    assert "not merged although --merge was given (`git merge loop/1` merges)" in told(tmp_path, ON_BRANCH, merge=True)
     assert "not merged" not in told(tmp_path, ON_BRANCH, merge=False)
 
 
@@ -47,7 +47,7 @@ def test_a_merge_that_was_made_or_refused_is_told_once(tmp_path: Path, outcome: 
 
 def test_a_guarded_result_names_each_way_on(tmp_path: Path) -> None:
     text = told(tmp_path, ON_BRANCH)
-    assert all(each in text for each in ("git merge loop/1", "--about tests", "FUNCTION", "--keeps-behaviour"))
+    assert all(each in text for each in ("git merge loop/1", "git switch loop/1", "--about tests", "--keeps-behaviour"))
 
 
 def test_behaviour_that_was_declared_unchanged_is_part_of_the_evidence(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class Terminal:
     async def _answer(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
         lacking: Unclear | None = None  # the choice is made and only its text is missing
         while True:
-            self.show(f"{lacking.lacks}, or nothing to go back: " if lacking else "> ")
+            self.show(f"{lacking.lacks} (empty line: go back): " if lacking else "> ")
             line = await self.lines.next()
             if line is None:
                 self._print("")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.config.keys import PATTERN
-from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
+from loopwright.kernel.actions import ACCEPT_MERGE, Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.quoting import one_line
@@ -112,7 +112,7 @@ def answer(ask: Ask, typed: TypedAnswer) -> Answered | Unclear:
     if (choice := _choice(ask, typed.words[0])) is not None:
         return _chosen(ask, choice, " ".join(typed.words[1:]).strip(), typed)
     if not ask.free_text:
-        options = ", ".join(option.choice for option in ask.options)
+        options = ", ".join(dict.fromkeys(option.choice for option in ask.options))
         return Unclear(f"{' '.join(typed.words)!r} is not one of the options: {options}")
     if typed.text.strip():
         return Unclear("the answer was given twice: as words and with --text")
@@ -124,7 +124,8 @@ def answer(ask: Ask, typed: TypedAnswer) -> Answered | Unclear:
 def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | Unclear:
     """An option, and the words after it: a number, text, or none, as it takes them."""
     needs = next((o.needs for o in ask.options if o.choice == choice), "") or _NEEDS_TEXT.get(choice, "")
-    count, text, merge, allow = "", "", typed.merge, typed.allow
+    count, text, merge, allow = "", "", typed.merge or choice == ACCEPT_MERGE, typed.allow
+    choice = "accept" if choice == ACCEPT_MERGE else choice
     if choice == "revise":
         allow, rest = _let_change(allow, rest)
     if choice == "continue":
@@ -179,7 +180,7 @@ def _choice(ask: Ask, word: str) -> str | None:
     plain = word.strip().lower()
     for number, option in enumerate(ask.options, start=1):
         if plain in (option.choice, option.label.lower()) or (plain == str(number) and not ask.free_text):
-            return option.choice
+            return option.how if option.how == ACCEPT_MERGE else option.choice
     if plain in _YES and ask.kind == "check-in" and ask.options[0].choice == "continue":
         return "continue"
     return "cancel" if plain in _CANCEL_WORDS and not ask.free_text else None
@@ -226,7 +227,7 @@ def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     if word == "approve" and reason:
         return _not_listed(reason, _files(gate))
     if word == "reject" and not reason:
-        return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
+        return Unclear("reject needs a reason: it is told to the developer", "reject", "Why it is rejected")
     return GateDecided(
         key=gate.key,
         gate=gate.gate,

@@ -172,13 +172,14 @@ def _keeps_behaviour(seen: View) -> bool:
 
 
 def _left_unmerged(seen: View, outcome: Outcome) -> tuple[str, ...]:
-    """A merge that was asked for is for what is verified; whoever accepts has to ask for it again."""
+    """A merge that was asked for is for what is verified; whoever accepts had to ask for it again."""
     state = seen.now.state
     if outcome.ending is not Ending.ACCEPTED or not outcome.branch or outcome.merged_into or outcome.not_merged:
         return ()
     if not getattr(state.plan, "merge", False):
         return ()
-    return ("Accepted, not verified: not merged although --merge was given (`loop answer accept --merge` merges).",)
+    take = closing.take_command(outcome)
+    return (f"Accepted without a merge: not merged although --merge was given (`{take}` merges).",)
 
 
 def _left(project: Project, loop: LoopId, outcome: Outcome) -> Sequence[str]:

@@ -25,6 +25,7 @@ class ShownEvidence:
     uncompared: tuple[str, ...] = ()  # changed files of tests, where no check names the tests that it runs
     decisions: tuple[str, ...] = ()  # of people, that the result rests on: one sentence each
     parts: tuple[str, ...] = ()  # of a whole: those that no test shows and that are no better than its level
+    no_test: tuple[str, ...] = ()  # why no test can show it, as its makers say
     outside: Outside = Outside()
     observed: bool = False  # whether the files that the base's run reads are known
     sandbox: str | None = None
@@ -54,4 +55,5 @@ def show_evidence(evidence: Evidence | None) -> ShownEvidence | None:
         uncompared=evidence.uncompared,
         decisions=evidence.decisions,
         parts=evidence.parts,
+        no_test=evidence.no_test,
     )

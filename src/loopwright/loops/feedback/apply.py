@@ -203,7 +203,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
 def _nothing_done(state: FeedbackState, commit: Commit, why: str, kind: str = "") -> FeedbackState:
     """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is.
 
-    `kind`: nobody says what the task is about, and this is what changed. Accepted, that is no grave debt.
+    `kind`: nobody says what the task is about, and this is what changed. Accepted, that is no debt.
     """
     if state.past or not state.plan.trust.in_force:
         return _left_as_it_was(state, engine_finding(NO_CHANGE, why))

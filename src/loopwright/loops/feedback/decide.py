@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopwright.kernel.actions import (
+    ACCEPT_MERGE,
     Action,
     Checkpoint,
     Integrate,
@@ -15,6 +16,7 @@ from loopwright.kernel.actions import (
 )
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted, join_names
 from loopwright.loops.accepting import known_on, with_shown
 from loopwright.loops.course import Station, told_apart
@@ -235,7 +237,7 @@ def escalation(state: FeedbackState) -> Escalation:
     is_no_code = best is not None and any(each.rule == NO_CHANGE for each in best.issues)
     changed = join_names(best.paths, _NAMED) if best and is_no_code else ""
     label = f"Accept what changed: {changed}" if changed else "Accept current state"
-    accept = (Option(choice="accept", label=label),) if best else ()
+    accept = _accept(state, label) if best else ()
     return Escalation(
         question=f"The feedback loop stopped: {why}. How should it go on?",
         options=(
@@ -249,6 +251,22 @@ def escalation(state: FeedbackState) -> Escalation:
         why=why,
         findings=unresolved(state.ledger),
         exhibit=exhibit(state) if is_disputed else None,
+    )
+
+
+def _accept(state: FeedbackState, label: str) -> tuple[Option, ...]:
+    """Offer to accept; where a merge was asked for at the start, that as well: else it is easily lost."""
+    if not (state.plan.merge and state.plan.target):
+        return (Option(choice="accept", label=label),)
+    into = one_line(state.plan.target.removeprefix("refs/heads/"), 120)
+    return (
+        Option(choice="accept", label=f"{label} and leave it on a branch"),
+        Option(
+            choice="accept",
+            label=f"{label} and merge it into {into}",
+            how=ACCEPT_MERGE,
+            prompt=f"{ACCEPT_MERGE}: the same, and merge it into {into}",
+        ),
     )
 
 

@@ -9,10 +9,10 @@ from typing import Literal
 
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, Change, Commit, Demand, Finding, Tree, Verdict
+from loopwright.kernel.model import NO_COMMIT, Change, Commit, Demand, Finding, Severity, Tree, Verdict
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import LandedBefore, Trust
-from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import counted, join_names
 from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.examination import Examination, ask_about_examiner
@@ -29,6 +29,7 @@ NOTHING_CHANGED, NO_VERDICT = "nothing-changed", "no-verdict"
 PROTECTED_FILE = "protected"  # the rule of a finding on one
 _OF_ENGINE = (ENGINE, "tampering")  # categories of what is wrong although every test may pass
 _UNNOTICED = ("untested-change", "disarmed")  # rules of the mutation check
+_NAMED = 3  # files in a sentence
 _LINE = 120  # characters of a finding in a sentence
 
 
@@ -73,6 +74,8 @@ class Iteration:
         if self.rejected:
             return "had a change that a person rejected"
         seen = {finding.rule for finding in self.issues if finding.category == ENGINE}
+        if NO_CHANGE in seen and self.paths:
+            return f"changed no code ({join_names(self.paths, _NAMED)})"
         if seen & {NO_CHANGE, NOTHING_CHANGED}:
             return "changed nothing"
         return "got no verdict from the reviewer" if NO_VERDICT in seen else ""
@@ -266,8 +269,15 @@ def failing(state: FeedbackState, taken: Iteration) -> tuple[Finding, ...]:
 
 
 def known_issues(taken: Iteration) -> tuple[Finding, ...]:
-    """What a review left open of what a person takes. Protected files lie there approved, or as the base has them."""
-    return tuple(issue for issue in taken.issues if (issue.category, issue.rule) != (ENGINE, PROTECTED_FILE))
+    """What a review left open of what a person takes. Protected files lie there approved, or as the base has them;
+    and by taking it they say that the work is about what changed, where nobody had said that.
+    """
+    return tuple(issue for issue in taken.issues if not _is_settled_by_taking(issue))
+
+
+def _is_settled_by_taking(issue: Finding) -> bool:
+    is_no_code = issue.rule == NO_CHANGE and issue.severity is Severity.LOW
+    return issue.category == ENGINE and (is_no_code or issue.rule == PROTECTED_FILE)
 
 
 def open_findings(state: FeedbackState) -> tuple[Finding, ...]:

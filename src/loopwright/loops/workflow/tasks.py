@@ -21,7 +21,7 @@ from loopwright.kernel.model import NO_COMMIT, NO_KEY, CheckResult, Commit, Endi
 from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.parts import changed_nothing
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed, with_reason
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.limits import reasons
@@ -247,6 +247,7 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
     state, said = weighed(before, event, state.merged, words, is_last=True)
     shown = c.with_decisions(event.evidence, (*task.decisions, *state.course.decisions))
+    shown = with_reason(shown, task.no_test)
     if task.as_it_is and shown is not None:  # an empty change: what the mutation check says is about earlier tasks
         shown = replace(shown, level=Level.NOT_SHOWN)
     state = c.steered(state, evidence=_with_task_evidence(before, task, shown))
