@@ -92,6 +92,15 @@ def test_the_python_of_a_script_is_that_of_its_first_line(site: Path, tmp_path: 
     assert str(site / "own.pth") in checks.now()
 
 
+@pytest.mark.parametrize("argv", [("python3", "-m", "pytest"), ("sh", "-c", "cd part && exec python3 -m pytest")])
+def test_a_module_that_a_python_runs_is_no_program_on_the_path(
+    site: Path, tmp_path: Path, argv: tuple[str, ...]
+) -> None:
+    tool(tmp_path / "bin" / "pytest", f"#!{site.parents[2] / 'bin' / 'python'}\n")
+    tool(tmp_path / "bin" / "python3", "#!/bin/sh\n")
+    assert str(site / "own.pth") not in relied_on(*argv, path=str(tmp_path / "bin")).now()
+
+
 def test_a_command_that_names_no_python_has_that_of_the_active_environment(site: Path) -> None:
     assert relied_on("make", "test").now() == {}
     active = relied_on("make", "test", active=str(site.parents[2]))

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 PIECES = re.compile(r"""[\s;&|()<>"'`=]+""")  # of a line for a shell
@@ -36,8 +37,12 @@ class Resolution:
     _asked: dict[str, ImportPath] = field(default_factory=dict)
 
     def programs(self, argv: tuple[str, ...]) -> dict[str, str]:
-        """Each word of the command that names a program, with its place; files of the tree are left out."""
-        pieces = dict.fromkeys(piece for word in argv for piece in (word, *PIECES.split(word)))
+        """Each word of the command that names a program, with its place; files of the tree are left out.
+
+        What stands after `-m` is a module of the interpreter before it.
+        """
+        words = [piece for word in argv for piece in dict.fromkeys((word, *PIECES.split(word)))]
+        pieces = dict.fromkeys(piece for before, piece in pairwise(("", *words)) if before != "-m")
         return {piece: place for piece in pieces if (place := self._place(piece))}
 
     def interpreters(self, argv: tuple[str, ...]) -> dict[str, ImportPath]:
