@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.errors import UsageError, VcsFailed
+from loopwright.errors import NeedsPerson, UsageError, VcsFailed
 from loopwright.kernel.model import Cleanup, Commit
 from loopwright.ports.workspace import Landing
 from tests.adapters.git.scene import LOOP, NAME, Scene
@@ -100,7 +100,7 @@ def test_commits_of_the_person_on_the_loops_branch_are_never_lost(repo: Reposito
     commit = attempt(scene, "one\n")
     repo.git("branch", "loop/l-1", repo.git("commit-tree", "-m", "mine", "-p", "HEAD", "HEAD^{tree}"))
     before = scene.refs()
-    with pytest.raises(VcsFailed, match="branch loop/l-1 has commits of its own"):
+    with pytest.raises(NeedsPerson, match="the loop did not make"):
         scene.land(commit)
     assert scene.refs()["refs/heads/loop/l-1"] == before["refs/heads/loop/l-1"]
 

@@ -202,7 +202,7 @@ def main(words: list[str]) -> int:
     else:
         suite = loader.loadTestsFromNames(given.tests)
     CountingRunner.report = given.report
-    if phases is not None and not loader.errors:  # else all phases would rest on the one load that failed
+    if phases is not None:
         CountingRunner.report = phases.enter()
         if not CountingRunner.report:
             return 0

@@ -16,7 +16,7 @@ from loopwright.adapters.git.refs import (
 )
 from loopwright.adapters.git.site import Ground
 from loopwright.adapters.git.snapshots import snapshot_of
-from loopwright.errors import UsageError, VcsFailed
+from loopwright.errors import NeedsPerson, UsageError, VcsFailed
 from loopwright.kernel.model import Commit, LoopId, Tree
 from loopwright.ports.workspace import Landing, Merge, Snapshot
 
@@ -78,10 +78,9 @@ def _refuse_to_lose(ground: Ground, landing: Landing, tip: Commit | None, landed
         return
     branch = landing.branch
     if tip not in {kept.commit for kept in kept_by(ground, landing.loop)}:
-        raise VcsFailed(
-            f"git branch --force {branch}",
-            f"branch {branch} has commits of its own at {tip[:12]}; rename it with"
-            f" `git branch -m {branch} {branch}-mine` and run `loop resume`",
+        raise NeedsPerson(
+            f"branch {branch} has commits at {tip[:12]} that the loop did not make; rename it with"
+            f" `git branch -m {branch} {branch}-mine` and run `loop resume`"
         )
 
 
