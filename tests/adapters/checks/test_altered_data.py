@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from tests.adapters.checks.projects import PYTEST, UNITTEST
-from tests.adapters.checks.test_altered_tests import CALC, held, reported
+from tests.adapters.checks.test_altered_tests import CALC, held, reported, rows
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.sampled("trust")]
 
@@ -166,3 +166,13 @@ def test_a_point_more_lands_and_a_point_less_is_held_back(
     base = {"calc.py": CALC, "run.py": POINTS, DATA: json.dumps(CASES)}
     spec = CheckSettings(name="test", run=(sys.executable, "run.py"))
     assert held(reported(tmp_path, {DATA: json.dumps(cases)}, base=base, spec=spec)) == expected
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize(
+    ("path", "text"), [(DATA, json.dumps(MORE)), ("tests/tables.py", f"{HEAD}\nCASES = {READ}[:]\n")]
+)
+def test_tests_of_the_base_whose_data_or_helper_changed_are_named(tmp_path: Path, path: str, text: str) -> None:
+    base = {"calc.py": CALC, DATA: json.dumps(CASES), **READERS["a helper"], "tests/test_b.py": STEADY}
+    report = reported(tmp_path, {path: text}, base=base, spec=PYTEST)
+    assert rows(report) == [("test_steady", "altered"), ("test_cases", "altered")]

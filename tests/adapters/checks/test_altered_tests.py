@@ -145,8 +145,13 @@ MORE_TESTS = OLD.replace("class Calc", "class More")
             [MORE],
             ("test_more.More.test_add", "test_more.More.test_zero"),
         ),
+        (
+            {"tests/test_else.py": MORE_TESTS.replace("import calc\n", "class calc:\n    add = int.__add__\n")},
+            [MORE],
+            ("test_more.More.test_add", "test_more.More.test_zero"),
+        ),
     ],
-    ids=["removed", "moved", "moved and skipped"],
+    ids=["removed", "moved", "moved and skipped", "moved and looking at something else"],
 )
 def test_a_removed_file_of_tests_is_held_back_and_a_moved_one_lands(
     tmp_path: Path, added: dict[str, str], expected: list[str], dropped: tuple[str, ...]

@@ -41,6 +41,7 @@ _NAMED = 3  # stubbed functions in a sentence
 _FORMS: tuple[StubForm, ...] = ("object", "none", "raise")
 _How = Literal["gone", "skipped", "fewer-cases", "blind", "untried", "altered"]
 _Ids = Mapping[str, frozenset[str]]  # by the file they stand in, or by the name of their function
+_Fresh = Mapping[str, Mapping[str, bool]]  # by their body: the ids of new test functions, and whether each passed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +93,30 @@ class _ChangedFile:
         then, since = (tuple((function_of(test), how) for test, how in each) for each in (self.before, self.now))
         return lost(then, since)
 
-    def renamed(self) -> dict[str, str]:
-        """Return the functions that are gone where a new one of the same name, with as many cases, is in another class.
+    def moved(self, fresh: _Fresh) -> _Ids:
+        """Return the functions that are gone from here and stand elsewhere, with the ids of what stands for them.
 
-        Whether it still notices what the old one did is tried.
+        A test whose unchanged body has another id was moved; so was one whose name is now in another class, with as
+        many cases. Whether they still notice what the old ones did is tried.
         """
+        bodies, ran = self.compare().bodies, _ran(self.before)
+        found = {test: fresh.get(bodies.get(name_in_file(test), ""), {}) for test in self.lost().tests}
+        same = {test: frozenset(ids) for test, ids in found.items() if any(ids.values()) or (ids and not ran[test])}
+        return {**same, **self._renamed()}
+
+    def _renamed(self) -> _Ids:
         then, since = ({function_of(test) for test, _ in each} for each in (self.before, self.now))
-        gone, fresh = (_grouped((last_name(test), test) for test in each) for each in (then - since, since - then))
-        alone = (last for last in gone.keys() & fresh.keys() if len(gone[last]) == len(fresh[last]) == 1)
-        pairs = ((*gone[last], *fresh[last]) for last in alone)
-        ran = Counter(function_of(test) for test, how in (*self.before, *self.now) if how == "passed")
-        return {old: new for old, new in pairs if ran[old] <= ran[new]}
+        gone, new = (_grouped((last_name(test), test) for test in each) for each in (then - since, since - then))
+        alone = (last for last in gone.keys() & new.keys() if len(gone[last]) == len(new[last]) == 1)
+        before, now = _ran(self.before), _ran(self.now)
+        pairs = ((*gone[last], *new[last]) for last in alone)
+        ids = _grouped((function_of(test), test) for test, _ in self.now)
+        return {old: ids[fresh] for old, fresh in pairs if before[old] <= now[fresh]}
+
+    def cases(self, functions: Iterable[str]) -> frozenset[str]:
+        """Return the ids of these functions where the work began."""
+        wanted = frozenset(functions)
+        return frozenset(test for test, _ in self.before if function_of(test) in wanted)
 
     def compare(self) -> FileAlteration:
         if self.old_text is None:
@@ -131,6 +145,7 @@ class AlteredTests:
             return Alterations()
         old, new = await self._texts(self.desk.seen.start, changed), await self._texts(self.desk.seen.landing, changed)
         fresh = await self._fresh_bodies(now)
+        as_a_whole = {each.change.path for each in made if each.change.moved}  # as the same file elsewhere
         tests = defaultdict[str, list[AlteredTest]](list)
         altered = defaultdict[str, frozenset[str]](frozenset)
         weakened = defaultdict[str, tuple[WeakenedTest, ...]](tuple)
@@ -139,26 +154,29 @@ class AlteredTests:
             if not before.get(spec.name):
                 continue
             files = tuple(self._files(spec, changed, before[spec.name], now.get(spec.name, ()), old, new))
-            users = await self._users(spec, files, self._by_file(spec, before[spec.name]))
+            by_path = self._by_file(spec, before[spec.name])
+            users = await self._users(spec, files, by_path)
             there, tried = _by_name(test for test, _ in now.get(spec.name, ())), dict[str, frozenset[str]]()
             for file in files:
-                renamed = file.renamed()
-                there = {**there, **{_name(old): there[_name(new)] for old, new in renamed.items()}}
-                rows, differing, gone = _compare(file, fresh, frozenset(renamed))
+                moved = file.moved(fresh)
+                there = {**there, **{_name(old): ids for old, ids in moved.items()}}
+                rows, differing, gone = _compare(file, moved)
+                using = users.get(file.path, frozenset())
+                rows += _rows(using - differing, "altered")
                 for path in (file.path,) if file.path else users:
                     tests[path] += rows
                     weakened[path] += tuple(replace(each, file=path) for each in gone)
                     not_run[path].update(lost(file.before, file.now).tests)
-                using = differing | users.get(file.path, frozenset())
-                tried[file.path] = frozenset(test for test in using if _name(test) in there)
-                altered[file.path] |= tried[file.path]
+                differing |= _with_neighbours(using, by_path)
+                altered[file.path] |= frozenset(test for test in differing if _name(test) in there)
+                tried[file.path] = altered[file.path] | (
+                    file.cases(moved) if file.path not in as_a_whole else frozenset()
+                )
             for path, noticed_less in (await self._weakened(spec, tried, there)).items():
                 weakened[path] += noticed_less
         less = {test.id for each in weakened.values() for test in each}
         told = {
-            path: tuple(
-                replace(row, how="weakened") if row.how == "altered" and row.id in less else row for row in rows
-            )
+            path: tuple(replace(row, how="weakened") if row.how != "gone" and row.id in less else row for row in rows)
             for path, rows in tests.items()
         }
         named = any(before.values())
@@ -208,21 +226,19 @@ class AlteredTests:
         files_of = replace(where, paths=where.paths | self.desk.seen.changed).of(outcomes)
         return _grouped((file, test) for test, _ in outcomes for file in files_of(test) or ("",))
 
-    async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> Mapping[str, bool]:
-        """Return the parsed test functions that the candidate has under new names, with whether they ran."""
+    async def _fresh_bodies(self, now: Mapping[str, Outcomes]) -> _Fresh:
+        """Return the parsed test functions that the candidate has under new names."""
         made = self.desk.seen.made
         paths = tuple(c.change.path for c in made if c.kind is FileClass.TEST and c.change.how != "removed")
         old, new = await self._texts(self.desk.seen.start, paths), await self._texts(self.desk.seen.landing, paths)
-        fresh: dict[str, bool] = {}
+        fresh = defaultdict[str, dict[str, bool]](dict)
         for spec in self.runs.specs:
             outcomes = dict(now.get(spec.name, ()))
             there = self._by_file(spec, tuple(outcomes.items()))
             for path, text in new.items():
-                names = _grouped(
-                    (name_in_file(test), outcomes[test]) for at in ("", path) for test in there.get(at, ())
-                )
+                names = _grouped((name_in_file(test), test) for at in ("", path) for test in there.get(at, ()))
                 for name, body in compare_tests(old.get(path, ""), text, frozenset(names)).fresh.items():
-                    fresh[body] = fresh.get(body, False) or "passed" in names[name]
+                    fresh[body] |= {test: outcomes[test] == "passed" for test in names[name]}
         return fresh
 
     async def _users(self, spec: CheckSettings, files: tuple[_ChangedFile, ...], then: _Ids) -> _Ids:
@@ -244,7 +260,7 @@ class AlteredTests:
         tests = _by_name(test for each in then.values() for test in each)
         for path, user in await self._opened(spec, data, tests):
             found[path] |= then.get(user) or tests.get(_name(user)) or tests_with(user)
-        return {path: _with_neighbours(each, then) for path, each in found.items()}
+        return found
 
     async def _opened(self, spec: CheckSettings, paths: tuple[str, ...], tests: _Ids) -> tuple[tuple[str, str], ...]:
         """Return these files with those who open them where the work began: tests, modules of tests, helpers."""
@@ -323,31 +339,31 @@ async def called_functions(
     return {path: names_at(text, frozenset(lines[path])) for path, text in texts.items()}
 
 
-def _compare(
-    file: _ChangedFile, fresh: Mapping[str, bool], renamed: frozenset[str]
-) -> tuple[list[AlteredTest], frozenset[str], list[WeakenedTest]]:
-    """Compare by source and by id: what to tell, the altered ids, the functions of which less is run.
-
-    A test whose unchanged body stands under another id was moved.
-    """
+def _compare(file: _ChangedFile, moved: _Ids) -> tuple[list[AlteredTest], frozenset[str], list[WeakenedTest]]:
+    """Compare by source and by id: what to tell, the altered ids, the functions of which less is run."""
     found, less = file.compare(), file.lost()
     missing = frozenset(less.tests)
-    edited = frozenset(test for test in renamed if found.everything or name_in_file(test) in found.altered)
-    ran = {function_of(test) for test, how in file.before if how == "passed"}
-    runs_elsewhere = {test: fresh.get(found.bodies.get(name_in_file(test), "")) for test in missing}
-    moved = (renamed - edited) | {
-        test for test, runs in runs_elsewhere.items() if runs or (runs is False and test not in ran)
-    }
-    still, gone = {function_of(test) for test, _ in file.now}, missing - moved - edited
-    own = (test for test, _ in file.before if function_of(test) in (still - missing) | edited)
+    here = {test for test, _ in file.now}
+    differing = found.altered | (frozenset(map(name_in_file, moved)) if found.everything else frozenset())
+    edited = frozenset(test for test in moved if moved[test] <= here and name_in_file(test) in differing)
+    still, gone = {function_of(test) for test, _ in file.now}, missing - frozenset(moved)
+    own = file.cases((still - missing) | edited)
     altered = frozenset(test for test in own if found.everything or name_in_file(test) in found.altered)
-    rows = [AlteredTest(id=test, how="moved") for test in sorted(moved)]
     how: dict[str, _How] = {
         test: "gone" if test not in still else "skipped" if test in less.skipped else "fewer-cases" for test in gone
     }
+    rows = _rows(frozenset(moved) - edited, "moved")
     rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]
-    rows += [AlteredTest(id=test, how="altered") for test in sorted(set(map(function_of, altered)))]
+    rows += _rows(altered, "altered")
     return rows, altered, [WeakenedTest(file=file.path, id=test, how=how[test]) for test in sorted(gone)]
+
+
+def _rows(tests: Iterable[str], how: Literal["altered", "moved"]) -> list[AlteredTest]:
+    return [AlteredTest(id=test, how=how) for test in sorted(set(map(function_of, tests)))]
+
+
+def _ran(outcomes: Outcomes) -> Counter[str]:
+    return Counter(function_of(test) for test, how in outcomes if how == "passed")
 
 
 def _each(path: str, tests: Iterable[str], how: _How, stubbed: str = "") -> tuple[WeakenedTest, ...]:

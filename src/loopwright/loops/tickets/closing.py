@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.gates import UNTESTED
+from loopwright.kernel.gates import UNSHOWN, UNTESTED
 from loopwright.kernel.model import Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
@@ -81,8 +81,9 @@ def _under_way(state: TicketsState) -> str:
 def _waits_since(state: TicketsState) -> tuple[str, ...]:
     """What is so of it, for each gate that it cannot do without."""
     awaited = (gate for gate in state.course.open_gates if not gate.lasting)
+    why = {UNTESTED: "is untested", UNSHOWN: "is shown by no test"}
     return tuple(
-        f"is untested ({one_line(gate.why, 300).rstrip('.')})" if gate.gate == UNTESTED else "changes protected files"
+        f"{why[gate.gate]} ({one_line(gate.why, 300).rstrip('.')})" if gate.gate in why else "changes protected files"
         for gate in awaited
     )
 
