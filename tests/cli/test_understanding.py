@@ -145,7 +145,7 @@ def test_a_question_that_offers_more_decisions_shows_and_takes_each() -> None:
         ("reject too loose", decided(approved=False, reason="too loose")),
         ("reject protected too loose", decided(approved=False, reason="too loose")),
         ("2 too loose", decided(approved=False, reason="too loose")),
-        ("2", Unclear("reject needs a reason: it is told to the developer", "reject", "reason")),
+        ("2", Unclear("reject needs a reason: it is told to the developer", "reject", "Why it is rejected")),
         ("cancel", CancelRequested(by="ann")),
         ("yes", Unclear("type approve, approve PATH, reject REASON, reject PATH REASON, or cancel")),
     ],
