@@ -308,14 +308,14 @@ def _why(claim: Claim, causes: str) -> str:
         red = f"without the changed files {_red(claim)}"
         if not (claim.failing or claim.new):
             red = ": ".join(filter(None, ("the change cannot be verified without them", causes)))
-        return f"{red}; nothing of them is taken before a person approves"
+        return f"{red}; none of them is taken before a person approves"
     if claim.untried:
         apart = _apart(claim, "what is asked about")
         return f"{apart}; whether the changes cure that is known once they are approved and installed"
+    gone = f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     if not claim.changes:
-        return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
-    gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
-    return f"{_against_base(claim)}{gone}"
+        return gone
+    return f"{_against_base(claim)}; {gone}" if claim.dropped else _against_base(claim)
 
 
 def _against_base(claim: Claim) -> str:
