@@ -52,7 +52,11 @@ def test_manifests_and_locks_decide_what_is_installed() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["README", "docs/conf.py", "a/b.MD", "LICENSE-MIT", ".mailmap", "CHANGES.txt", "man/x.1", "logo.svg"]
+    "path",
+    [
+        *("README", "docs/conf.py", "a/b.MD", "LICENSE-MIT", ".mailmap", "CHANGES.txt", "man/x.1", "logo.svg"),
+        "releasenotes/notes/fix-1.yaml",
+    ],
 )
 def test_what_people_read_is_text(path: str) -> None:
     assert is_text(path)

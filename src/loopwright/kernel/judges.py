@@ -198,7 +198,7 @@ def is_installing(path: str) -> bool:
 _TEXTS = re.compile(
     r"""\.(?:md|mdx|markdown|rst|adoc|asciidoc|org|textile|tex|bib|po|pot|png|jpe?g|gif|svg|webp|ico|bmp|pdf|drawio
         |puml|mmd|cff|ipynb|[1-9])$
-      | (?:^|/)(?:docs?|documentation|man|manual|changes|changelog\.d|newsfragments|news\.d|release-notes|rfcs?|adr
+      | (?:^|/)(?:docs?|documentation|man|manual|changes|changelog\.d|newsfragments|news\.d|release-?notes|rfcs?|adr
         |artwork|screenshots|website|site)/
       | (?:^|/)mkdocs\.ya?ml$
     """,
