@@ -265,14 +265,9 @@ def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) 
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         also=also,
-        hidden=_hidden_tests(state),
+        hidden=HiddenTests(files=state.hidden),
         why=why,
     )
-
-
-def _hidden_tests(state: WorkflowState) -> HiddenTests:
-    """Tests of examiners in what has landed and in what is to land."""
-    return HiddenTests(files=tuple(dict.fromkeys(path for task in state.tasks for path in task.hidden)))
 
 
 def land(state: WorkflowState) -> Integrate:
@@ -300,7 +295,7 @@ def _landing(state: WorkflowState) -> Integrate:
         may_drop=course.may_drop,
         message=plan.request,
         branch=plan.branch,
-        hidden=_hidden_tests(state),
+        hidden=HiddenTests(files=state.hidden),
         why="accepted by a person" if course.accepted else "every task is verified and the review has passed",
     )
 

@@ -156,7 +156,6 @@ class WorkTask:
     as_it_is: bool = False  # nothing was made for it: what is there is checked
     untested: bool = False  # a person took it although no test notices it
     written: tuple[str, ...] = ()  # tests of its commit that agents wrote
-    hidden: tuple[str, ...] = ()  # files among these that an examiner wrote
     decisions: tuple[str, ...] = ()  # of people, on the examiner and its tests
     evidence: Evidence | None = None  # how much the checks show of what landed for it
     same_product: bool = False  # the product that landed for it is equal after parsing
@@ -290,6 +289,7 @@ class WorkflowState:
     wave_base: tuple[Commit, ...] = ()  # what had landed before each wave's first; none: nothing of it has landed
     done: int = 0
     promised: tuple[Demand, ...] = ()  # the commands of tasks that are done: they run on every merged tree
+    hidden: tuple[str, ...] = ()  # files of examiners in what was made for any task
     merged: Commit = NO_COMMIT  # the first of the train together with what landed
     passed: bool = False  # and it passed
     gated: bool = False  # and a person has to decide before it can

@@ -145,7 +145,6 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         untested=outcome.ending is Ending.ACCEPTED,
         written=outcome.written,
         no_test=outcome.no_test,
-        hidden=outcome.hidden,
         decisions=outcome.evidence.decisions if outcome.evidence else (),
         as_it_is=outcome.commit == task.start,
     )
@@ -153,6 +152,7 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         state,
         approved=tuple(dict.fromkeys((*state.approved, *outcome.approved))),
         may_drop=tuple(dict.fromkeys((*state.may_drop, *outcome.may_drop))),
+        hidden=tuple(dict.fromkeys((*state.hidden, *outcome.hidden))),
     )
     return _aboard(state, index, task)
 
