@@ -35,7 +35,7 @@ AnyLoop = Loop[Any, Any]
 Each = Callable[[Record, Any], None]  # hears of every event with the state after it
 # Of snapshots: in one of another form, or of none, the state may have had another shape or other defaults, which are
 # not written. It is raised with every change to either.
-FORM = 4
+FORM = 5
 _HEAD = f'{{"form":{FORM},"fold":'
 _LOG = "the event log"
 # What numbers and texts that nobody thought of make of code that is right for all others.

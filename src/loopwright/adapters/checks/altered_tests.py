@@ -174,17 +174,12 @@ class AlteredTests:
                 )
             for path, noticed_less in (await self._weakened(spec, tried, there)).items():
                 weakened[path] += noticed_less
-        less = {test.id for each in weakened.values() for test in each}
-        told = {
-            path: tuple(replace(row, how="weakened") if row.how != "gone" and row.id in less else row for row in rows)
-            for path, rows in tests.items()
-        }
         named = any(before.values())
         # What a check does not name cannot be compared; a file that is gone is gone all the same.
         taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
         removed = {path: (WeakenedTest(file=path, how="gone"),) for path in changed if path in taken and not named}
         return Alterations(
-            tests=told,
+            tests=_told(tests, weakened),
             by_file=dict(altered),
             weakened={**removed, **{path: tuple(dict.fromkeys(each)) for path, each in weakened.items() if each}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
@@ -356,6 +351,17 @@ def _compare(file: _ChangedFile, moved: _Ids) -> tuple[list[AlteredTest], frozen
     rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]
     rows += _rows(altered, "altered")
     return rows, altered, [WeakenedTest(file=file.path, id=test, how=how[test]) for test in sorted(gone)]
+
+
+def _told(
+    tests: Mapping[str, list[AlteredTest]], weakened: Mapping[str, tuple[WeakenedTest, ...]]
+) -> dict[str, tuple[AlteredTest, ...]]:
+    """Return what to tell of the tests, once it is known which of them notice less."""
+    less = {test.id for each in weakened.values() for test in each}
+    return {
+        path: tuple(replace(row, how="weakened") if row.how != "gone" and row.id in less else row for row in rows)
+        for path, rows in tests.items()
+    }
 
 
 def _rows(tests: Iterable[str], how: Literal["altered", "moved"]) -> list[AlteredTest]:
