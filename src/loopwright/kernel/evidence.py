@@ -92,9 +92,7 @@ def has_idle_examiner(evidence: Evidence) -> bool:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests of the base were altered without a person's word or not compared, which new ones show nothing,
-    and why there is none that shows it.
-    """
+    """Say which tests were altered unasked or not compared, which new ones show nothing, and why none can."""
     rows = {
         how: tuple(each.id for each in evidence.altered_tests if each.how == how and not each.confirmed)
         for how in ("altered", "weakened", "gone", "moved")

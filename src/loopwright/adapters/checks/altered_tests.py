@@ -93,22 +93,22 @@ class _ChangedFile:
         then, since = (tuple((function_of(test), how) for test, how in each) for each in (self.before, self.now))
         return lost(then, since)
 
-    def moved(self, fresh: _Fresh) -> _Ids:
+    def find_moved(self, fresh: _Fresh) -> _Ids:
         """Return the functions that are gone from here and stand elsewhere, with the ids of what stands for them.
 
         A test whose unchanged body has another id was moved; so was one whose name is now in another class, with as
         many cases. Whether they still notice what the old ones did is tried.
         """
-        bodies, ran = self.compare().bodies, _ran(self.before)
+        bodies, ran = self.compare().bodies, _count_passed(self.before)
         found = {test: fresh.get(bodies.get(name_in_file(test), ""), {}) for test in self.lost().tests}
         same = {test: frozenset(ids) for test, ids in found.items() if any(ids.values()) or (ids and not ran[test])}
-        return {**same, **self._renamed()}
+        return {**same, **self._find_renamed()}
 
-    def _renamed(self) -> _Ids:
+    def _find_renamed(self) -> _Ids:
         then, since = ({function_of(test) for test, _ in each} for each in (self.before, self.now))
         gone, new = (_grouped((last_name(test), test) for test in each) for each in (then - since, since - then))
         alone = (last for last in gone.keys() & new.keys() if len(gone[last]) == len(new[last]) == 1)
-        before, now = _ran(self.before), _ran(self.now)
+        before, now = _count_passed(self.before), _count_passed(self.now)
         pairs = ((*gone[last], *new[last]) for last in alone)
         ids = _grouped((function_of(test), test) for test, _ in self.now)
         return {old: ids[fresh] for old, fresh in pairs if before[old] <= now[fresh]}
@@ -158,11 +158,11 @@ class AlteredTests:
             users = await self._users(spec, files, by_path)
             there, tried = _by_name(test for test, _ in now.get(spec.name, ())), dict[str, frozenset[str]]()
             for file in files:
-                moved = file.moved(fresh)
+                moved = file.find_moved(fresh)
                 there = {**there, **{_name(old): ids for old, ids in moved.items()}}
                 rows, differing, gone = _compare(file, moved)
                 using = users.get(file.path, frozenset())
-                rows += _rows(using - differing, "altered")
+                rows += _list_tests(using - differing, "altered")
                 for path in (file.path,) if file.path else users:
                     tests[path] += rows
                     weakened[path] += tuple(replace(each, file=path) for each in gone)
@@ -179,7 +179,7 @@ class AlteredTests:
         taken = frozenset(c.change.path for c in made if c.change.how == "removed" and not c.change.moved)
         removed = {path: (WeakenedTest(file=path, how="gone"),) for path in changed if path in taken and not named}
         return Alterations(
-            tests=_told(tests, weakened),
+            tests=_mark_weakened(tests, weakened),
             by_file=dict(altered),
             weakened={**removed, **{path: tuple(dict.fromkeys(each)) for path, each in weakened.items() if each}},
             lost={path: tuple(sorted(ids)) for path, ids in not_run.items() if ids},
@@ -335,7 +335,7 @@ async def called_functions(
 
 
 def _compare(file: _ChangedFile, moved: _Ids) -> tuple[list[AlteredTest], frozenset[str], list[WeakenedTest]]:
-    """Compare by source and by id: what to tell, the altered ids, the functions of which less is run."""
+    """Compare by source and by id; return the tests to name, the ids of altered ones, and the tests that run less."""
     found, less = file.compare(), file.lost()
     missing = frozenset(less.tests)
     here = {test for test, _ in file.now}
@@ -347,16 +347,16 @@ def _compare(file: _ChangedFile, moved: _Ids) -> tuple[list[AlteredTest], frozen
     how: dict[str, _How] = {
         test: "gone" if test not in still else "skipped" if test in less.skipped else "fewer-cases" for test in gone
     }
-    rows = _rows(frozenset(moved) - edited, "moved")
+    rows = _list_tests(frozenset(moved) - edited, "moved")
     rows += [AlteredTest(id=test, how="weakened" if test in still else "gone") for test in sorted(gone)]
-    rows += _rows(altered, "altered")
+    rows += _list_tests(altered, "altered")
     return rows, altered, [WeakenedTest(file=file.path, id=test, how=how[test]) for test in sorted(gone)]
 
 
-def _told(
+def _mark_weakened(
     tests: Mapping[str, list[AlteredTest]], weakened: Mapping[str, tuple[WeakenedTest, ...]]
 ) -> dict[str, tuple[AlteredTest, ...]]:
-    """Return what to tell of the tests, once it is known which of them notice less."""
+    """Call the altered and moved tests that notice less than before weakened."""
     less = {test.id for each in weakened.values() for test in each}
     return {
         path: tuple(replace(row, how="weakened") if row.how != "gone" and row.id in less else row for row in rows)
@@ -364,11 +364,11 @@ def _told(
     }
 
 
-def _rows(tests: Iterable[str], how: Literal["altered", "moved"]) -> list[AlteredTest]:
+def _list_tests(tests: Iterable[str], how: Literal["altered", "moved"]) -> list[AlteredTest]:
     return [AlteredTest(id=test, how=how) for test in sorted(set(map(function_of, tests)))]
 
 
-def _ran(outcomes: Outcomes) -> Counter[str]:
+def _count_passed(outcomes: Outcomes) -> Counter[str]:
     return Counter(function_of(test) for test, how in outcomes if how == "passed")
 
 

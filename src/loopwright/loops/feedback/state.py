@@ -269,8 +269,10 @@ def failing(state: FeedbackState, taken: Iteration) -> tuple[Finding, ...]:
 
 
 def known_issues(taken: Iteration) -> tuple[Finding, ...]:
-    """What a review left open of what a person takes. Protected files lie there approved, or as the base has them;
-    and by taking it they say that the work is about what changed, where nobody had said that.
+    """Return the findings that stay open when a person accepts.
+
+    Protected files are approved by then, or as the base has them. Whoever accepts a change without code says with it
+    that the task was about what changed.
     """
     return tuple(issue for issue in taken.issues if not _is_settled_by_taking(issue))
 

@@ -79,7 +79,7 @@ def _under_way(state: TicketsState) -> str:
 
 
 def _waits_since(state: TicketsState) -> tuple[str, ...]:
-    """What is so of it, for each gate that it cannot do without."""
+    """Return the reason for each open gate that has to be decided before the ticket can go on."""
     awaited = (gate for gate in state.course.open_gates if not gate.lasting)
     why = {UNTESTED: "is untested", UNSHOWN: "is shown by no test"}
     return tuple(
