@@ -28,6 +28,27 @@ def test_new_tests_do_not_make_up_for_those_that_are_gone() -> None:
     assert lost((("a", "passed"), ("b", "passed")), (("x", "passed"), ("y", "passed"))).gone == ("a", "b")
 
 
+CASES: Outcomes = (("t.py::f[a]", "passed"), ("t.py::f[b]", "passed"), ("t.py::g[a]", "passed"))
+
+
+@pytest.mark.parametrize(
+    ("candidate", "wanted"),
+    [
+        ((("t.py::f[a-1]", "passed"), ("t.py::f[b-1]", "passed"), CASES[2]), Lost()),
+        ((("t.py::f[c]", "passed"), *CASES[1:]), Lost()),
+        ((("t.py::f[c]", "skipped"), *CASES[1:]), Lost(gone=("t.py::f[a]",))),
+        (CASES[1:], Lost(gone=("t.py::f[a]",))),
+        ((*CASES[1:], ("t.py::g[b]", "passed")), Lost(gone=("t.py::f[a]",))),
+    ],
+)
+def test_a_function_with_as_many_cases_under_other_names_lost_none(candidate: Outcomes, wanted: Lost) -> None:
+    assert lost(CASES, candidate) == wanted
+
+
+def test_names_in_brackets_are_data_of_pytest_alone() -> None:
+    assert lost((("suite > f [a]", "passed"),), (("suite > f [b]", "passed"),)).gone == ("suite > f [a]",)
+
+
 def test_what_a_person_let_go_is_not_missed() -> None:
     assert lost(BASE, BASE[1:], frozenset({"a"})) == Lost()
     assert lost(BASE, (("a", "skipped"), *BASE[1:]), frozenset({"a"})) == Lost()

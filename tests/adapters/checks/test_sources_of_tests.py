@@ -2,10 +2,10 @@
 
 import pytest
 
+from loopwright.adapters.checks.ids import function_of
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
     compare_tests,
-    function_of,
     imported_names,
     name_in_file,
 )

@@ -17,13 +17,12 @@ from typing import Literal
 from loopwright.adapters.checks.canary.hollow import StubForm, names_at, names_in
 from loopwright.adapters.checks.canary.plan import BrokenChange
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import Lost, Outcomes, lost, place_of
+from loopwright.adapters.checks.ids import Lost, Outcomes, function_of, lost, place_of
 from loopwright.adapters.checks.runners.asking import asked
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sources_of_tests import (
     FileAlteration,
     compare_tests,
-    function_of,
     imported_names,
     last_name,
     name_in_file,

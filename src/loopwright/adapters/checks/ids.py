@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.reports import Outcome
@@ -47,16 +48,40 @@ class Lost:
 
 
 def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozenset()) -> Lost:
-    """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
-    there, ran = _tally(candidate)
-    wanted, wanted_ran = _tally(base)
+    """What the base collected and ran, and the candidate did not. One id may stand for several tests.
+
+    The cases of a parametrized test are numbered and named by their data: only fewer of them are a loss.
+    """
+    (there, ran), (wanted, wanted_ran) = _tally(candidate), _tally(base)
     spared = may_drop | loads_now(base, candidate)
-    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in spared)
-    excused = may_drop.union(gone)
+    missing = [test for test, count in wanted.items() if there[test] < count and test not in spared]
+    renamed = renamed_cases(missing, base, candidate)
+    gone = tuple(test for test in missing if test not in renamed)
+    excused = may_drop.union(missing)
     skipped = tuple(
         test for test, count in wanted_ran.items() if ran[test] < count <= there[test] and test not in excused
     )
     return Lost(gone=gone, skipped=skipped)
+
+
+def renamed_cases(tests: Iterable[str], before: Outcomes, now: Outcomes) -> frozenset[str]:
+    """Return those that pytest names by data, of functions of which at least as many cases are there and run now."""
+    cases = {test: function_of(test) for test in tests if "::" in test and test.endswith("]")}
+    functions = frozenset(cases.values())
+    then, since = (
+        _tally(tuple((name, how) for test, how in each if (name := function_of(test)) in functions))
+        for each in (before, now if functions else ())
+    )
+    return frozenset(
+        test
+        for test, name in cases.items()
+        if all(kept[name] >= had[name] for had, kept in zip(then, since, strict=True))
+    )
+
+
+def function_of(test: str) -> str:
+    """Return an id without its parameters: what a test function is known by."""
+    return re.sub(r"\[.*", "", test, flags=re.DOTALL)
 
 
 def loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from loopwright.adapters.checks.canary.hollow import behind_docstring, parse
-from loopwright.adapters.checks.ids import file_of
+from loopwright.adapters.checks.ids import file_of, function_of
 
 # What a runner finds by its name, or what stands for something else without being named.
 _FOUND_BY_NAME = re.compile(r"pytest|setup|setUp|teardown|tearDown|load_tests|collect_ignore|__")
@@ -120,11 +120,6 @@ def _holds_tests(name: str, held: _TestFile) -> bool:
 def imported_names(text: str) -> frozenset[str]:
     """Return every word that the import statements of a Python file name, and `*`."""
     return frozenset(word for line in _IMPORTS.findall(text) for word in re.findall(r"\w+|\*", line))
-
-
-def function_of(test: str) -> str:
-    """Return an id without its parameters: what a test function is known by."""
-    return re.sub(r"\[.*", "", test, flags=re.DOTALL)
 
 
 def name_in_file(test: str) -> str:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.execution import Bench
-from loopwright.adapters.checks.ids import place_of, surroundings
+from loopwright.adapters.checks.ids import function_of, place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.runners.asking import runs_phases
 from loopwright.adapters.checks.runners.table import Pace, Phase
 from loopwright.adapters.checks.single_test import choose_tests
-from loopwright.adapters.checks.sources_of_tests import function_of, name_in_file
+from loopwright.adapters.checks.sources_of_tests import name_in_file
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Blob, Finding, Tree
 

@@ -23,6 +23,7 @@ from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
+from loopwright.adapters.checks.reports import Outcome
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sequence import run_checks
@@ -439,7 +440,7 @@ class Verification:
         }
 
 
-def _as_landed(judging: Outcomes, landing: Outcomes, changed: tuple[str, ...]) -> dict[str, str]:
+def _as_landed(judging: Outcomes, landing: Outcomes, changed: tuple[str, ...]) -> dict[str, Outcome]:
     """What would land may have the tests of changed files under other ids, and its run may be of these files alone."""
     kept = ((test, how) for test, how in judging if not (landing and find_file(test, changed)))
     return dict((*kept, *landing))
