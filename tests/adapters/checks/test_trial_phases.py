@@ -316,6 +316,14 @@ def test_options_that_stop_or_spread_a_run_are_switched_off(folder: Path, words:
     assert outcomes(folder) == [{"test_add": "failed", "test_size": "passed"}]
 
 
+def test_only_the_first_process_cleans_up_and_nobody_summarizes(folder: Path) -> None:
+    hooks = "def pytest_sessionfinish():\n    print('cleaned')\n\ndef pytest_terminal_summary():\n    print('told')\n"
+    (folder / "tests" / "conftest.py").write_text(hooks, "utf-8")
+    said = run_pytest(folder, PLAIN, PLAIN).stdout
+    assert (said.count("cleaned"), said.count("told")) == (1, 0)
+    assert outcomes(folder) == [{"test_add": "passed", "test_size": "passed"}] * 2
+
+
 def test_a_phase_that_ends_without_a_report_leaves_the_others_theirs(folder: Path) -> None:
     text = TEST.replace("self.assertEqual(calc.add(1, 2), 3)", "calc.add(1, 2) is None and __import__('os')._exit(0)")
     (folder / "tests" / "test_calc.py").write_text(text, "utf-8")

@@ -35,6 +35,7 @@ _SWITCHED: dict[str, object] = {  # options that would stop, spread, repeat or m
     "reruns": 0,
     "cov_source": [],
 }
+_NO_SUMMARY = 3  # an exit code after which pytest asks no plug-in for a summary: some take longer than most tests
 _LEAST_PATIENCE, _MOST_PATIENCE, _SLOWER = 5.0, 60.0, 5  # seconds for a test with stubs, and times a phase without
 
 
@@ -273,13 +274,26 @@ def pytest_collection(session):  # type: ignore[no-untyped-def] # noqa: ANN001, 
 
 def pytest_runtestloop(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
     if _PHASES is None:
-        return None
+        return
     report = _PHASES.enter()
+    if not report:
+        sys.modules["pytest"].exit("all phases have ended", returncode=_NO_SUMMARY)
     session.config.option.tbstyle = "native"  # the other styles parse every file of a traceback
     for plugin in session.config.pluginmanager.get_plugins():
-        if report and type(plugin).__name__ == "LogXML":
+        if type(plugin).__name__ == "LogXML":
             plugin.logfile = report
-    return None if report else True
+
+
+def pytest_sessionfinish(session):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN201 - as above
+    """Write the report of a phase, and end it: the first process cleans up."""
+    if _PHASES is not None and _PHASES.number is not None:
+        for plugin in session.config.pluginmanager.get_plugins():
+            if type(plugin).__name__ == "LogXML":
+                plugin.pytest_sessionfinish()
+        _PHASES.leave()
+
+
+pytest_sessionfinish.pytest_impl = {"tryfirst": True}  # type: ignore[attr-defined]
 
 
 def pytest_runtest_logstart() -> None:
