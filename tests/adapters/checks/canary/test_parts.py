@@ -19,7 +19,8 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("names", "file"),
     [
-        (("a.py: parse",), "tests/test_b.py"),
+        (("other.py: parse",), "tests/test_b.py"),
+        (("a.py: Table.more",), "tests/test_a.py"),
         (("a.py: Table.__init__",), "tests/test_b.py"),
         (("a.py: Table.parser",), "tests/test_c.py"),
         (("parser/__init__.py",), "tests/test_c.py"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
@@ -87,17 +86,21 @@ def is_red(spec: CheckSettings, ran: Ran, before: Outcomes) -> bool:
 def find_likely(names: tuple[str, ...], texts: Mapping[str, str]) -> str:
     """Return the file of tests that is most about what is broken, if there are others; else nothing.
 
-    `names` are files, or functions behind their file and a colon, as `Edits` has them. Where no test mentions a
-    function, its class, its module and its package are looked for, in this order.
+    `names` are files, or functions behind their file and a colon, as `Edits` has them. Of files that mention a function
+    the one is taken that also mentions its class, its module, its package, in this order.
     """
-    if len(names) > _MOST_MENTIONED:
+    if not 0 < len(names) <= _MOST_MENTIONED:
         return ""
-    for words in zip_longest(*map(_words_for, names), fillvalue=""):
-        pattern = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word in words if word)})\b")
-        share = {path: len(pattern.findall(text)) / (len(text) or 1) for path, text in texts.items()}
-        if any(share.values()):
-            return max(sorted(share), key=share.__getitem__) if len(texts) > 1 else ""
-    return ""
+    asked = [_words_for(name) for name in names]
+    patterns = {word: re.compile(rf"\b{re.escape(word)}\b") for words in asked for word in words}
+
+    def weigh(path: str) -> tuple[list[bool], float]:
+        counts = {word: len(patterns[word].findall(texts[path])) for word in patterns}
+        mentioned = max([counts[word] > 0 for word in words] for words in asked)
+        return mentioned, sum(counts.values()) / (len(texts[path]) or 1)
+
+    likely = max(sorted(texts), key=weigh, default="")
+    return likely if len(texts) > 1 and any(weigh(likely)[0]) else ""
 
 
 def _words_for(name: str) -> list[str]:

@@ -67,13 +67,15 @@ _NODE = (
 _MOCHA = ("--reporter=xunit", f"--reporter-option=output={REPORT}")
 _RSPEC = ("--format=progress", "--format=json", f"--out={REPORT}")
 
+# Rewriting assertions takes longer than most tests, and so does parsing every file of a traceback.
+_QUICK = ("--assert=plain", "--tb=native")
 PYTEST = Runner(
     name="pytest",
     format="junit",
     words=(f"--junitxml={REPORT}",),
-    early=("-x", "--tb=native"),  # the other styles parse every file of a traceback
+    early=("-x", *_QUICK),
     chosen="-k",
-    phased=("-p", "loopwright_phases", "--assert=plain"),  # rewriting takes longer than most tests, and none is read
+    phased=("-p", "loopwright_phases", "--assert=plain"),
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
