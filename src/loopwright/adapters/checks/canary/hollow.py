@@ -66,6 +66,8 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 
 def same_code(before: bytes, after: bytes) -> bool:
     """Whether only comments, docstrings and layout differ."""
+    if touched(before, after):
+        return False
     trees = [tree for tree in (parse(before), parse(after)) if tree is not None]
     try:
         return len(trees) > 1 and len({ast.dump(_Undocumented().visit(tree)) for tree in trees}) == 1
@@ -75,6 +77,8 @@ def same_code(before: bytes, after: bytes) -> bool:
 
 def same_values(before: bytes, after: bytes) -> bool:
     """Whether only annotations differ besides: nothing that a test could notice."""
+    if touched(before, after):
+        return False
     trees = [tree for tree in (parse(before), parse(after)) if tree is not None]
     try:
         functions = [[(each.name, each.shape) for each in _within(tree, "")] for tree in trees]
@@ -86,7 +90,7 @@ def same_values(before: bytes, after: bytes) -> bool:
 
 def only_removes(before: bytes, after: bytes) -> bool:
     """Whether `after` has nothing but functions, classes and statements of `before`, in the same order."""
-    old, new = parse(before), parse(after)
+    old, new = (None, None) if touched(before, after) else (parse(before), parse(after))
     if old is None or new is None:
         return False
     try:
