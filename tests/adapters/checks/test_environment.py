@@ -379,3 +379,32 @@ def test_colours_do_not_fill_what_a_brief_shows(tmp_path: Path) -> None:
 def test_where_a_shell_stands_is_no_password() -> None:
     places = {"PWD": "/my-project", "OLDPWD": "/home/me/my work"}
     assert secrets_in({**places, "DB_PWD": "hunter-2000"}) == {"hunter-2000": "DB_PWD"}
+
+
+def test_tests_that_are_as_in_the_base_are_not_compiled_again_by_pytest(tmp_path: Path) -> None:
+    def checkout(name: str, changed: str) -> Path:
+        folder = tmp_path / name
+        (folder / "tests").mkdir(parents=True)
+        for file, told in {"test_same": "True", "test_changed": changed}.items():
+            (folder / "tests" / f"{file}.py").write_text(f"def test_it():\n    assert {told}\n")
+        return folder
+
+    def cached(folder: Path, prefix: Path, *options: str) -> set[str]:
+        words = ("-m", "pytest", "-q", f"--debug={tmp_path / 'trace'}", "-p", "no:cacheprovider")
+        env = {"PYTHONPYCACHEPREFIX": str(prefix), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        subprocess.run([sys.executable, *options, *words], cwd=folder, env=env, capture_output=True, check=True)
+        told = (line for line in (tmp_path / "trace").read_text().splitlines() if "found cached rewritten pyc" in line)
+        return {line.rpartition("/")[2].split()[0].rstrip("')") for line in told}
+
+    async def never(_name: str) -> bool:
+        return False
+
+    async def story() -> None:
+        base, candidate, kept = checkout("base", "1"), checkout("candidate", "2"), Bytecode(tmp_path / "kept", never)
+        assert cached(base, tmp_path / "fresh") == set()
+        await kept.keep("test", tmp_path / "fresh", base)
+        found = await kept.made_before("test", candidate)
+        assert found is not None
+        assert cached(candidate, found[0], "-B") == {"test_same.py"}
+
+    asyncio.run(story())

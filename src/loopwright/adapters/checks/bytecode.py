@@ -23,7 +23,7 @@ from loopwright.adapters.git.manifest import Manifest, is_as_made, read_manifest
 _PROJECT = "project"  # what was compiled of the base's own files
 _HEAD = struct.Struct("<4sIII")  # of a compiled file: magic number, flags, and time and size of the source
 _BY_CONTENT = 0b11  # flags: a hash of the source follows, and is compared
-_FOR_ASSERTIONS = "-pytest-"  # in names of files that pytest compiles by itself: it compares times
+_FOR_ASSERTIONS = "-pytest-"  # in names of files that pytest compiles by itself: older ones compare times
 
 
 class Bytecode:
@@ -85,7 +85,7 @@ def _part(fresh: Path, checkout: Path) -> None:
         return
     for file in [path for path in own.rglob("*") if not path.is_dir() or path.is_symlink()]:
         source = checkout / file.relative_to(own).with_name(f"{file.name.partition('.')[0]}.py")
-        held = _by_content(file, source) if _FOR_ASSERTIONS not in file.name else None
+        held = _by_content(file, source)
         if held is None:
             file.unlink()
         else:
@@ -100,10 +100,13 @@ def _by_content(file: Path, source: Path) -> bytes | None:
         magic, flags, changed, size = _HEAD.unpack_from(compiled)
     except (OSError, struct.error):
         return None
-    if flags or (changed, size) != (int(found.st_mtime) & 0xFFFFFFFF, len(text) & 0xFFFFFFFF):
-        return None
     # An interpreter that hashes in another way compiles the source, as if there were no such file.
     digest = _imp.source_hash(int.from_bytes(magic, "little"), text)
+    if flags == _BY_CONTENT:
+        return compiled if compiled[_HEAD.size - len(digest) : _HEAD.size] == digest else None
+    is_of_source = (changed, size) == (int(found.st_mtime) & 0xFFFFFFFF, len(text) & 0xFFFFFFFF)
+    if flags or not is_of_source or _FOR_ASSERTIONS in file.name:
+        return None
     return b"".join((magic, _BY_CONTENT.to_bytes(4, "little"), digest, compiled[_HEAD.size :]))
 
 
