@@ -7,6 +7,7 @@ import pytest
 from loopwright.adapters.checks.canary.breaking import unparsable
 from loopwright.adapters.checks.canary.hollow import touched
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
+from loopwright.adapters.checks.reports import Outcome
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.witnesses import WitnessCandidates, candidates_of, reason_of
 from loopwright.kernel.model import Finding, Severity
@@ -116,9 +117,17 @@ def test_one_failure_for_another_reason_is_enough() -> None:
 
 
 def test_red_new_and_altered_tests_that_pass_may_be_witnesses() -> None:
-    before = {"old": "passed", "altered": "passed", "red": "failed", "still": "failed"}
-    now = {**before, "red": "passed", "new": "passed", "newer": "passed", "bad": "failed", "later": "skipped"}
+    before: dict[str, Outcome] = {"old": "passed", "altered": "passed", "red": "failed", "still": "failed"}
+    now: dict[str, Outcome] = {**before, "red": "passed", "new": "passed", "newer": "passed", "bad": "failed", "later": "skipped"}
     found = candidates_of(before, now, frozenset({"altered", "red"}), frozenset({"red", "still"}))
     written, altered = frozenset({"altered", "new", "newer"}), frozenset({"altered"})
     assert found == WitnessCandidates(red=frozenset({"red"}), written=written, altered=altered)
     assert found.first(2, ()) == {"red", "new"}
+
+
+def test_a_case_that_only_has_another_name_is_no_new_test() -> None:
+    before: dict[str, Outcome] = {"t.py::f[a]": "passed", "t.py::f[b]": "passed", "t.py::g[a]": "passed"}
+    now: dict[str, Outcome] = {"t.py::f[b]": "passed", "t.py::f[c]": "passed", "t.py::g[a]": "passed"}
+    assert candidates_of(before, now, frozenset(), frozenset()).written == frozenset()
+    now["t.py::g[b]"] = "passed"
+    assert candidates_of(before, now, frozenset(), frozenset()).written == {"t.py::g[b]"}
