@@ -35,6 +35,7 @@ class LinkPlan:
     """How what setup made is laid into a checkout."""
 
     roots: frozenset[str] = frozenset()  # dependency folders whose entries are linked
+    inside: frozenset[str] = frozenset()  # all files in them
     links: frozenset[str] = frozenset()
     copied: tuple[str, ...] = ()
     folders: frozenset[str] = frozenset()  # besides those that hold the others
@@ -42,29 +43,36 @@ class LinkPlan:
 
 def plan_links(made: Manifest, files: Path, without: frozenset[str] = frozenset()) -> LinkPlan:
     """Link the entries of dependency folders, but for those of `without` and those that only work as a copy."""
-    inside = defaultdict[str, list[str]](list)
+    paths_in = defaultdict[str, list[str]](list)
     for path in made.files:
-        inside[_root_of(path)].append(path)
+        paths_in[path.rpartition("/")[0]].append(path)
+    root_of = {folder: _root_of(f"{folder}/") for folder in paths_in}
+    inside = defaultdict[str, list[str]](list)
+    for folder, paths in paths_in.items():
+        inside[root_of[folder]] += paths
     roots = {root for root, paths in inside.items() if root and root not in without}
     roots -= {root for root in roots if not _can_link(root, inside[root], made, files)}
-    real = {*roots}
-    for root in roots:
-        own = frozenset(path for path in inside[root] if path in made.speaks or is_cache(path))
-        real |= {folder for folder in parents_of(own) if folder.startswith(f"{root}/")}
+    own = {path for folder, paths in paths_in.items() if is_cache(f"{folder}/") for path in paths} | made.speaks
+    real = roots | {folder for folder in parents_of(own) if any(folder.startswith(f"{root}/") for root in roots)}
     links: set[str] = set()
-    copied = [path for root, paths in inside.items() if root not in roots for path in paths]
-    for path in (path for root in roots for path in inside[root]):
-        entry = _first_below(path, real)
-        if entry == path and (path in made.speaks or is_cache(path) or made.is_link(path)):
-            copied.append(path)
-        else:
-            links.add(entry)
+    copied: list[str] = []
+    for folder, paths in paths_in.items():
+        if root_of[folder] in roots and folder not in real:
+            links.add(_first_below(folder, real))
+            continue
+        copies = {path for path in paths if root_of[folder] not in roots or path in own or made.is_link(path)}
+        links |= {*paths} - copies
+        copied += [path for path in paths if path in copies]
     for folder in made.folders - real:
         if _root_of(f"{folder}/") in roots and posixpath.dirname(folder) in real:
             links.add(folder)
     rest = frozenset(folder for folder in made.folders if _root_of(f"{folder}/") not in roots)
     return LinkPlan(
-        roots=frozenset(roots), links=frozenset(links), copied=tuple(copied), folders=rest | frozenset(real)
+        roots=frozenset(roots),
+        inside=frozenset(path for root in roots for path in inside[root]),
+        links=frozenset(links),
+        copied=tuple(copied),
+        folders=rest | real,
     )
 
 
@@ -106,38 +114,41 @@ def _stays_inside(path: str, target: str, root: str) -> bool:
 
 
 def take_stamps(files: Path, roots: Iterable[str]) -> Stamps:
-    """Every file, link and folder in these dependency folders."""
+    """Return the stamps of every file, link and folder in these dependency folders, by its path below `files`."""
     found: Stamps = {}
-    waiting = [f"{files}/{root}" for root in roots]
+    waiting = list(roots)
     while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                seen = entry.stat(follow_symlinks=False)
-                found[entry.path] = (seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
-                if stat.S_ISDIR(seen.st_mode):
-                    waiting.append(entry.path)
+        folder = waiting.pop()
+        # By a descriptor, or the system would look up the whole path again for each of tens of thousands of files.
+        descriptor = os.open(f"{files}/{folder}", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            with os.scandir(descriptor) as entries:
+                for entry in entries:
+                    path, seen = f"{folder}/{entry.name}", entry.stat(follow_symlinks=False)
+                    found[path] = (seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
+                    if stat.S_ISDIR(seen.st_mode):
+                        waiting.append(path)
+        finally:
+            os.close(descriptor)
     return found
 
 
-def are_as_made(made: Manifest, files: Path, roots: frozenset[str], stamps: Stamps) -> bool:
-    """Whether the folders hold exactly what the list says: by stat, and by content where that differs."""
-    top = len(str(files)) + 1
-    found = {path[top:]: each for path, each in stamps.items() if not stat.S_ISDIR(each[0])}
-    listed = {path: noted for path, noted in made.files.items() if _root_of(path) in roots}
-    return found.keys() == listed.keys() and all(
-        each == tuple(listed[path][0]) or _holds(f"{files}/{path}", each, listed[path][1])
+def are_as_made(made: Manifest, files: Path, plan: LinkPlan, stamps: Stamps) -> bool:
+    """Return whether the folders hold exactly what the list says: by stat, and by content where that differs."""
+    found = {path: each for path, each in stamps.items() if not stat.S_ISDIR(each[0])}
+    return found.keys() == plan.inside and all(
+        [*each] == made.files[path][0] or _holds(f"{files}/{path}", each, made.files[path][1])
         for path, each in found.items()
     )
 
 
 def only_linked_elsewhere(made: Manifest, files: Path, before: Stamps, now: Stamps) -> bool:
-    """Whether nothing changed but the times that a hard link made elsewhere changes (uv and pnpm share files so)."""
-    top = len(str(files)) + 1
+    """Return whether nothing changed but times that a hard link made elsewhere changes (uv and pnpm share files so)."""
     return before.keys() == now.keys() and all(
         was[:3] == now[path][:3]
         and was[4] == now[path][4]
-        and path[top:] in made.files
-        and _holds(path, now[path], made.files[path[top:]][1])
+        and path in made.files
+        and _holds(f"{files}/{path}", now[path], made.files[path][1])
         for path, was in before.items()
         if was != now[path]
     )

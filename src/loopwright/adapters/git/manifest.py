@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,7 +119,7 @@ def _digest(mode: int, content: bytes) -> str:
     return f"{mode:o} {hashlib.sha256(content).hexdigest()}"
 
 
-def parents_of(paths: frozenset[str] | Files) -> frozenset[str]:
+def parents_of(paths: Collection[str]) -> frozenset[str]:
     found: set[str] = set()
     for path in paths:
         while (path := path.rpartition("/")[0]) and path not in found:

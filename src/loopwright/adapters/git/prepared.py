@@ -259,7 +259,7 @@ def _prepared(shelf: Shelf, made: Manifest, *, link: bool) -> Prepared | None:
         stamps = take_stamps(shelf.files, plan.roots)
     except OSError:
         return None
-    return Prepared(shelf.files, made, plan, stamps) if are_as_made(made, shelf.files, plan.roots, stamps) else None
+    return Prepared(shelf.files, made, plan, stamps) if are_as_made(made, shelf.files, plan, stamps) else None
 
 
 def _all_copied(made: Manifest) -> LinkPlan:
