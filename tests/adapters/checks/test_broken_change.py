@@ -118,7 +118,14 @@ def test_one_failure_for_another_reason_is_enough() -> None:
 
 def test_red_new_and_altered_tests_that_pass_may_be_witnesses() -> None:
     before: dict[str, Outcome] = {"old": "passed", "altered": "passed", "red": "failed", "still": "failed"}
-    now: dict[str, Outcome] = {**before, "red": "passed", "new": "passed", "newer": "passed", "bad": "failed", "later": "skipped"}
+    now: dict[str, Outcome] = {
+        **before,
+        "red": "passed",
+        "new": "passed",
+        "newer": "passed",
+        "bad": "failed",
+        "later": "skipped",
+    }
     found = candidates_of(before, now, frozenset({"altered", "red"}), frozenset({"red", "still"}))
     written, altered = frozenset({"altered", "new", "newer"}), frozenset({"altered"})
     assert found == WitnessCandidates(red=frozenset({"red"}), written=written, altered=altered)

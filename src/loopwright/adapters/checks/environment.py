@@ -26,21 +26,8 @@ T = TypeVar("T")
 # The person's variables that a check sees; any other is named in `[checks.X] env`. What looks like a secret is not
 # among them, even where its family is.
 USUAL = (
-    *(
-        "PATH",
-        "HOME",
-        "USER",
-        "LOGNAME",
-        "SHELL",
-        "TERM",
-        "COLORTERM",
-        "TMPDIR",
-        "TMP",
-        "TEMP",
-        "TZ",
-        "LANG",
-        "LANGUAGE",
-    ),
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM"),
+    *("TMPDIR", "TMP", "TEMP", "TZ", "LANG", "LANGUAGE"),
     *("CI", "GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PY_COLORS", "DISPLAY", "WAYLAND_DISPLAY"),
     *("XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "SOURCE_DATE_EPOCH", "DEVELOPER_DIR", "SDKROOT"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
