@@ -23,25 +23,31 @@ from pathlib import Path, PurePosixPath
 
 from benchmarks.honest_changes import History, check_out, git
 from benchmarks.made_project import make_project
-from benchmarks.measuring import ROUNDS, Figure, Pairs, in_turn, processor_seconds
+from benchmarks.measuring import ROUNDS, Figure, Pairs, in_turn, processor_seconds, processor_time
 from benchmarks.real_projects import cache_folder, prepare_project, project_named
 from loopwright.errors import EngineError
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 from loopwright.testing.memory_store import Memory
 
-# None of them was looked at while verification was written.
+# None of them was looked at while verification was written or made faster.
 PROJECTS = (
-    "more-itertools",
-    "cachetools",
-    "wcwidth",
-    "natsort",
-    "idna",
-    "sortedcontainers",
-    "isodate",
-    "npm:concat-map",
+    "tabulate",
+    "pathspec",
+    "mistune",
+    "webcolors",
+    "parso",
+    "boltons",
+    "humanize",
+    "tinydb",
+    "toolz",
+    "iniconfig",
+    "python-slugify",
+    "parse",
+    "npm:minimist",
 )
 PRODUCT_ONLY, WITH_TESTS, FIXED_S = 1.6, 2.2, 0.5
+_LONG_S = 1.0
 _STATEMENT = "bench_touched = True\n"
 _PROBE = "\n\ndef bench_probe(value):\n    return value * 2\n"
 _PROBE_TEST = (
@@ -67,6 +73,11 @@ class Compared:
     project: str
     product: Pairs
     tests: Pairs
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether its checks take longer than the starts of Python and pytest that a verification adds."""
+        return statistics.median(self.tests.theirs) >= _LONG_S
 
     @staticmethod
     def times(pairs: Pairs) -> float:
@@ -171,7 +182,12 @@ def compare(folder: Path, environ: dict[str, str], rounds: int) -> Compared:
         fresh = History(folder, environ=environ, memory=copy.deepcopy(memory), parallel=2)
         asyncio.run(fresh.verify(base, base, "preflight"))  # as in the loop that asks for the verification
         check_out(folder, base)
-        return processor_seconds(lambda: asyncio.run(fresh.verify(commit, base, "checks")))
+        began = processor_time()
+        report = asyncio.run(fresh.verify(commit, base, "checks"))
+        spent = processor_time() - began
+        if not all(result.passed for result in (*report.results, *report.landing)):
+            raise LookupError("the change fails its checks, so that less was done than for one that lands")
+        return spent
 
     def run_bare(commit: Commit) -> float:
         check_out(folder, commit)
@@ -214,6 +230,7 @@ def measure(*, smoke: bool = False) -> Figure:
 def figure(found: list[Compared]) -> Figure:
     product = {each.project: each.times(each.product) for each in found}
     tests = {each.project: each.times(each.tests) for each in found}
+    long = [tests[each.project] for each in found if each.is_long]
     value, with_tests = statistics.median(product.values()), statistics.median(tests.values())
     return Figure(
         name="P18",
@@ -226,6 +243,7 @@ def figure(found: list[Compared]) -> Figure:
         met=value <= PRODUCT_ONLY and with_tests <= WITH_TESTS,
         details={
             "with_tests": with_tests,
+            **({"with_tests_of_suites_of_1_s": statistics.median(long)} if long else {}),
             **{f"{name}_product": number for name, number in product.items()},
             **{f"{name}_tests": number for name, number in tests.items()},
         },
