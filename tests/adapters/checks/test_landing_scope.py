@@ -117,30 +117,9 @@ def test_unittest_runs_ids_from_the_folders_of_its_discovery() -> None:
         ("pytest -q tests", ("tests/test_a.py",), "pytest tests/test_a.py -q"),
         ("coverage run -m pytest", ("a.py", "b.py"), "coverage run -m pytest a.py b.py"),
         ("pytest -q", (), ""),
-        ("python3 -m unittest tests.test_a", ("tests/test_a.py",), ""),
+        ("python3 -m unittest", ("tests/test_a.py",), ""),
         ("tox", ("tests/test_a.py",), ""),
     ],
 )
-def test_files_stand_in_front_of_the_options_of_pytest(argv: str, files: tuple[str, ...], chosen: str) -> None:
+def test_files_are_chosen_for_pytest_alone(argv: str, files: tuple[str, ...], chosen: str) -> None:
     assert choose_files(tuple(argv.split()), files) == tuple(chosen.split())
-
-
-@pytest.mark.parametrize(
-    ("words", "files", "chosen"),
-    [
-        ("", ("tests/test_a.py", "test_b.py"), "tests.test_a test_b"),
-        ("discover -s tests -t .", ("tests/test_a.py",), "-s tests -t . tests.test_a"),
-        ("discover tests", ("tests/unit/test_a.py",), "-s tests unit.test_a"),
-        ("discover -s tests -p *_check.py", ("tests/a_check.py",), "-s tests a_check"),
-        ("discover -s tests -p *_check.py", ("tests/test_a.py",), ""),
-        ("discover -s tests -t .", ("tests/test_a.py", "other/test_b.py"), ""),
-        ("discover -s tests -k slow", ("tests/test_a.py",), ""),
-        ("tests.test_a", ("tests/test_a.py",), ""),
-    ],
-)
-def test_unittest_runs_the_modules_of_files_that_its_discovery_finds(
-    words: str, files: tuple[str, ...], chosen: str
-) -> None:
-    argv = (sys.executable, "-m", "unittest", *words.split())
-    ours = (sys.executable, "{unittest}", "--report={report}", "run")
-    assert choose_files(argv, files) == ((*ours, *chosen.split()) if chosen else ())

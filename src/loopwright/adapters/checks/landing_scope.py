@@ -19,7 +19,7 @@ def scoped_to(
 
     Whatever else differs between the judging and the landing tree, such as a helper or data, may matter to any test.
     `collected` are the files that tests of the base were collected from: a new one counts beside one of these, where
-    the command would find it by itself.
+    the command would find it by itself. Only pytest can be told which files to run.
     """
     folders = {posixpath.dirname(path) for path in collected}
     differing = [each for each in seen.classed if each.kind is FileClass.TEST or each.judged is not None]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from loopwright.adapters.checks.reports import Exists
 from loopwright.adapters.checks.runners.commands import find_runner, name_of
@@ -64,29 +62,9 @@ def choose_tests(argv: tuple[str, ...], tests: tuple[str, ...]) -> tuple[str, ..
 
 
 def choose_files(argv: tuple[str, ...], files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the command that runs only the tests in these files, or nothing where it cannot say which it runs."""
+    """Return the command that runs only the tests in these files, or nothing where it is not pytest's own."""
     place = _pytest_place(argv)
-    if place is None:
-        modules = _discovered_modules(argv, files)
-        return choose_tests(argv, modules) if modules else ()
-    return _with_places(argv, place, files) if files else ()
-
-
-def _discovered_modules(argv: tuple[str, ...], files: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the modules of these files as a discovery of unittest names them; nothing where it finds not all."""
-    if "discover" not in argv and argv[-1] != "unittest":  # which alone is a discovery
-        return ()
-    told = _discovery_options(argv[argv.index("discover") + 1 :] if "discover" in argv else ())
-    start = told.get("-s", ".")
-    found = [each for each in files if fnmatchcase(posixpath.basename(each), told.get("-p", "test*.py"))]
-    inside = [posixpath.relpath(each, told.get("-t", start)) for each in found if _is_below(each, start)]
-    if "-k" in told or len(inside) < len(files) or any(each.startswith("../") for each in inside):
-        return ()
-    return tuple(each.removesuffix(".py").replace("/", ".") for each in inside)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return not posixpath.relpath(path, folder).startswith("../")
+    return _with_places(argv, place, files) if place is not None and files else ()
 
 
 def _with_places(argv: tuple[str, ...], place: int, places: tuple[str, ...]) -> tuple[str, ...]:
@@ -137,15 +115,9 @@ def _folders(words: tuple[str, ...]) -> tuple[str, ...]:
     """`-s` and `-t` of a discovery, or what stands in their place: they decide what the ids are relative to."""
     if "discover" not in words:
         return ()
-    told = _discovery_options(words[words.index("discover") + 1 :])
-    return tuple(word for name in ("-s", "-t") if name in told for word in (name, told[name]))
-
-
-def _discovery_options(words: tuple[str, ...]) -> dict[str, str]:
-    """Return the options that take a value, by their short names."""
     told: dict[str, str] = {}
     bare: list[str] = []
-    rest = list(words)
+    rest = list(words[words.index("discover") + 1 :])
     while rest:
         word = rest.pop(0)
         name, _, value = word.partition("=")
@@ -153,4 +125,5 @@ def _discovery_options(words: tuple[str, ...]) -> dict[str, str]:
             told[_VALUES[name]] = value or rest.pop(0)
         elif not word.startswith("-"):
             bare.append(word)
-    return dict(zip(("-s", "-p", "-t"), bare, strict=False)) | told
+    told = dict(zip(("-s", "-p", "-t"), bare, strict=False)) | told
+    return tuple(word for name in ("-s", "-t") if name in told for word in (name, told[name]))
