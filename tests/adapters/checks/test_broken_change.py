@@ -130,11 +130,3 @@ def test_red_new_and_altered_tests_that_pass_may_be_witnesses() -> None:
     written, altered = frozenset({"altered", "new", "newer"}), frozenset({"altered"})
     assert found == WitnessCandidates(red=frozenset({"red"}), written=written, altered=altered)
     assert found.first(2, ()) == {"red", "new"}
-
-
-def test_a_case_that_only_has_another_name_is_no_new_test() -> None:
-    before: dict[str, Outcome] = {"t.py::f[a]": "passed", "t.py::f[b]": "passed", "t.py::g[a]": "passed"}
-    now: dict[str, Outcome] = {"t.py::f[b]": "passed", "t.py::f[c]": "passed", "t.py::g[a]": "passed"}
-    assert candidates_of(before, now, frozenset(), frozenset()).written == frozenset()
-    now["t.py::g[b]"] = "passed"
-    assert candidates_of(before, now, frozenset(), frozenset()).written == {"t.py::g[b]"}

@@ -103,6 +103,36 @@ def test_ids_that_differ_from_run_to_run_are_no_finding_and_the_base_is_collecte
     asyncio.run(story(project(tmp_path, {"tests/test_a.py": UNSTEADY}, [PYTEST])))
 
 
+SHUFFLED = """\
+import pytest
+@pytest.mark.parametrize("x", {f"case {number}" for number in range(12)})
+def test_a(x): pass
+"""
+
+
+def test_cases_whose_names_change_from_run_to_run_are_counted(tmp_path: Path) -> None:
+    async def story(made: Project) -> None:
+        assert (await made.only(made.candidate({"a.py": "1"}))).passed
+        fewer = await made.only(made.candidate({"number.py": "LAST = 11\n"}), step="s2")
+        assert (fewer.passed, fewer.gone) == (False, ("tests/test_a.py::test_a[…]",))
+
+    shuffled = SHUFFLED.replace("import pytest", "import pytest, number").replace("(12)", "(number.LAST)")
+    shuffled = shuffled.replace("{f", "{number.LAST * 0 + id(number), *(f").replace("LAST)}", "LAST))}")
+    files = {"tests/test_a.py": shuffled, "number.py": "LAST = 12\n", "a.py": ""}
+    asyncio.run(story(project(tmp_path, files, [PYTEST])))
+
+
+def test_a_case_that_the_product_makes_is_missed_where_another_one_comes(tmp_path: Path) -> None:
+    made_by_product = "import pytest, a\n@pytest.mark.parametrize('name', sorted(a.NAMES))\ndef test_a(name): pass\n"
+
+    async def story(made: Project) -> None:
+        found = await made.only(made.candidate({"a.py": "NAMES = {'add': 1, 'mul': 2}\n"}))
+        assert (found.passed, found.gone) == (False, ("tests/test_a.py::test_a[sub]",))
+
+    files = {"tests/test_a.py": made_by_product, "a.py": "NAMES = {'add': 1, 'sub': 2}\n"}
+    asyncio.run(story(project(tmp_path, files, [PYTEST])))
+
+
 def test_receipts_keep_the_ids_in_a_blob(tmp_path: Path) -> None:
     async def story(made: Project) -> None:
         report = await made.report(made.candidate({"a.py": "", "tests/test_b.py": OTHER}))

@@ -69,6 +69,30 @@ def test_a_new_test_shows_the_change_beside_many_altered_ones(tmp_path: Path, na
     assert [each.id for each in evidence_of(found).witnesses] == [f"{FILE}::{name}::test_mul"]
 
 
+ROWS = """\
+import pytest
+
+import calc
+
+ROWS = [(2, 3, 6), (1, 1, 1)]
+
+
+@pytest.mark.parametrize(("a", "b", "c"), ROWS)
+def test_mul(a, b, c):
+    assert calc.mul(a, b) == c
+"""
+
+
+@pytest.mark.parametrize("text", [ROWS, ROWS.replace("ROWS)", "[(2, 3, 6), (1, 1, 1)])").replace("ROWS =", "OTHER =")])
+def test_a_case_that_takes_the_place_of_another_one_shows_the_fix(tmp_path: Path, text: str) -> None:
+    wrong = {"calc.py": MUL.replace("a * b", "a + b if a == 5 else a * b"), FILE: text}
+    fixed = text.replace("(1, 1, 1)", "(5, 3, 15)")
+    made = project(tmp_path, wrong, [PYTEST])
+    trust = Trust(base=made.base, in_force=True, allow=(FILE,))
+    found = asyncio.run(made.report(made.candidate({"calc.py": MUL, FILE: fixed}), trust=trust))
+    assert [each.id for each in evidence_of(found).witnesses] == [f"{FILE}::test_mul[5-3-15]"]
+
+
 def test_a_test_of_the_base_that_was_red_shows_the_fix_beside_a_new_file_of_tests(tmp_path: Path) -> None:
     wrong = {**BASE, "calc.py": MUL.replace("a * b", "a + b"), FILE: HEAD + TEST_ADD + TEST_MUL}
     made = project(tmp_path, wrong, [PYTEST])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.reports import Outcome
@@ -22,6 +22,8 @@ _PASSING = (
 # How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
 _FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
 _FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
+
+ANY_CASE = "[…]"  # pytest writes no such letter in an id
 
 Outcomes = tuple[tuple[str, Outcome], ...]
 
@@ -48,35 +50,22 @@ class Lost:
 
 
 def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozenset()) -> Lost:
-    """What the base collected and ran, and the candidate did not. One id may stand for several tests.
-
-    The cases of a parametrized test are numbered and named by their data: only fewer of them are a loss.
-    """
-    (there, ran), (wanted, wanted_ran) = _tally(candidate), _tally(base)
+    """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
+    numbered = {function_of(test) for test, _ in base if test.endswith(ANY_CASE)}
+    (there, ran), (wanted, wanted_ran) = _tally(any_case(candidate, numbered)), _tally(base)
     spared = may_drop | loads_now(base, candidate)
-    missing = [test for test, count in wanted.items() if there[test] < count and test not in spared]
-    renamed = renamed_cases(missing, base, candidate)
-    gone = tuple(test for test in missing if test not in renamed)
-    excused = may_drop.union(missing)
+    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in spared)
+    excused = may_drop.union(gone)
     skipped = tuple(
         test for test, count in wanted_ran.items() if ran[test] < count <= there[test] and test not in excused
     )
     return Lost(gone=gone, skipped=skipped)
 
 
-def renamed_cases(tests: Iterable[str], before: Outcomes, now: Outcomes) -> frozenset[str]:
-    """Return those that pytest names by data, of functions of which at least as many cases are there and run now."""
-    cases = {test: function_of(test) for test in tests if "::" in test and test.endswith("]")}
-    functions = frozenset(cases.values())
-    then, since = (
-        _tally(tuple((name, how) for test, how in each if (name := function_of(test)) in functions))
-        for each in (before, now if functions else ())
-    )
-    return frozenset(
-        test
-        for test, name in cases.items()
-        if all(kept[name] >= had[name] for had, kept in zip(then, since, strict=True))
-    )
+def any_case(outcomes: Outcomes, functions: Container[str]) -> Outcomes:
+    """Name the cases of these parametrized functions alike, so that only their number counts."""
+    names = ((function_of(test), test, how) for test, how in outcomes)
+    return tuple((name + ANY_CASE if name in functions and name != test else test, how) for name, test, how in names)
 
 
 def function_of(test: str) -> str:

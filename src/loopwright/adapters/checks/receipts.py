@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from loopwright.adapters.checks.ids import Outcomes
+from loopwright.adapters.checks.ids import ANY_CASE, Outcomes, any_case, function_of
 from loopwright.adapters.checks.judgement import Rewriting, Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
@@ -160,11 +160,12 @@ def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[st
         return Standard()
     percent = receipt.coverage.percent if receipt.coverage else None
     unsteady = frozenset(receipt.unsteady)
-    steady = tuple((test, how) for test, how in ids if test not in unsteady)
+    numbered = {function_of(test) for test in unsteady if "::" in test and test.endswith("]")}
+    steady = tuple(each for each in any_case(ids, numbered) if each[0] not in unsteady)
     return Standard(
         tests=None if receipt.tests is None else receipt.tests - (counted(ids) - counted(steady)),
         ids=steady,
-        may_drop=may_drop,
+        may_drop=may_drop | {function_of(test) + ANY_CASE for test in may_drop},
         percent=percent,
         failing=frozenset(receipt.failing),
         bent=frozenset(receipt.bent),

@@ -114,7 +114,8 @@ class Chain:
         base = await self._collected_twice(spec, ran, base)
         judged = await self._judged(spec, ran, base)
         if self.drops.any and base is not None:
-            judged = replace(judged, lost=lost(await self.desk.outfit.ids_of(base), ran.ids, self.drops.ids))
+            wanted = standard(base, await self.desk.outfit.ids_of(base), self.drops.ids)
+            judged = replace(judged, lost=lost(wanted.ids, ran.ids, wanted.may_drop))
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
             await self.desk.book.keep(receipt)

@@ -18,7 +18,7 @@ from loopwright.adapters.checks.canary.hollow import same_values
 from loopwright.adapters.checks.canary.plan import BrokenChange, broken_change
 from loopwright.adapters.checks.classes.examples import Examples, with_docstrings
 from loopwright.adapters.checks.demands import fail_on
-from loopwright.adapters.checks.ids import find_file, function_of, renamed_cases
+from loopwright.adapters.checks.ids import find_file, function_of
 from loopwright.adapters.checks.reports import LARGEST, Outcome
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.trial_runs import AGAIN, PLAIN, ChosenTests, Trial, TrialRuns
@@ -265,12 +265,7 @@ def reason_of(*failures: Finding) -> _Reason:
 def candidates_of(
     before: Mapping[str, Outcome], now: Mapping[str, Outcome], altered: frozenset[str], red: frozenset[str]
 ) -> WitnessCandidates:
-    """Choose by id: `before` are the outcomes where the work began, `now` those of what would land.
-
-    A case that has another name now, in a function with no more cases than before, is not new.
-    """
+    """Choose by id: `before` are the outcomes where the work began, `now` those of what would land."""
     passed = frozenset(test for test, how in now.items() if how == "passed")
-    new = [test for test in passed if test not in before]
-    known = renamed_cases(new, tuple(now.items()), tuple(before.items()))
-    written = (frozenset(new) - known | (passed & altered)) - red
+    written = frozenset(test for test in passed if test not in before or test in altered) - red
     return WitnessCandidates(red=red & passed, written=written, altered=written & before.keys())
