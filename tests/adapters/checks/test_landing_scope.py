@@ -14,7 +14,7 @@ from loopwright.kernel.trust import Classed, FileClass
 
 PYTEST = CheckSettings(name="test", run=("pytest", "-q", "tests"))
 LINT = CheckSettings(name="lint", run=("ruff", "check"))
-COLLECTED = frozenset({"tests/test_a.py", "tests/unit/test_b.py"})
+COLLECTED = {"tests/test_a.py": "import calc", "tests/unit/test_b.py": "from calc import (\n    add,\n)"}
 
 
 def changed(path: str, how: str = "changed", kind: FileClass = FileClass.TEST, judged: bytes | None = None) -> Classed:
@@ -53,6 +53,13 @@ CODE = changed("src/a.py", kind=FileClass.PRODUCT)
 def test_only_files_of_tests_that_differ_run_again(classed: tuple[Classed, ...], files: tuple[str, ...]) -> None:
     (scoped,) = scoped_to((PYTEST,), candidate(*classed), COLLECTED)
     assert scoped == replace(PYTEST, run=("pytest", *files, "-q"))
+
+
+@pytest.mark.parametrize("text", ["from tests.test_a import help", "from tests import (\n    test_a,\n)"])
+def test_the_whole_suite_runs_where_other_tests_import_a_file_that_differs(text: str) -> None:
+    collected = {**COLLECTED, "tests/unit/test_b.py": text}
+    assert scoped_to((PYTEST,), candidate(A), collected) == ()
+    assert scoped_to((PYTEST,), candidate(A, B), collected) != ()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from loopwright.adapters.checks.landing_scope import scoped_to
 from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.red_tests import find_still_red
-from loopwright.adapters.checks.reports import Outcome
+from loopwright.adapters.checks.reports import LARGEST, Outcome
 from loopwright.adapters.checks.required import WEAK, is_weak, to_land
 from loopwright.adapters.checks.runners.table import Phase
 from loopwright.adapters.checks.sequence import run_checks
@@ -178,7 +178,9 @@ class Verification:
     async def _landing(self, specs: tuple[CheckSettings, ...]) -> tuple[CheckResult, ...]:
         """Run the candidate's own tests: only those that differ where the command can choose, all if these are red."""
         seen, drops = self.desk.seen, self.desk.drops
-        if parts := scoped_to(specs, seen, self.desk.steering.yielding):
+        collected = tuple(sorted(self.desk.steering.yielding))
+        texts = await self.desk.outfit.source.texts(seen.base, collected, limit=LARGEST)
+        if parts := scoped_to(specs, seen, texts):
             results = await run_checks(self.desk, parts, seen.landing, replace(drops, any=True), whole=specs)
             if _is_green(results):
                 return results
