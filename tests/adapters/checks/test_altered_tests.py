@@ -178,18 +178,19 @@ def test_fewer_or_idle_cases_are_held_back_and_other_cases_land(tmp_path: Path, 
 HELPER = "def same(case, a, b):\n    case.assertEqual(a, b)\n"
 
 
+@pytest.mark.parametrize("helper", ["helper", "test_helper"])
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("def same(case, a, b):\n    pass\n", ["tests/helper.py"]),
-        (HELPER.replace("(a, b)", "(b, a)"), []),
-    ],
+    ("text", "is_held"),
+    [("def same(case, a, b):\n    pass\n", True), (HELPER.replace("(a, b)", "(b, a)"), False)],
     ids=["compares nothing", "compares"],
 )
-def test_a_helper_that_no_longer_compares_is_held_back(tmp_path: Path, text: str, expected: list[str]) -> None:
-    tests = "from helper import same\n" + OLD.replace("self.assertEqual(", "same(self, ")
-    base = {**BASE, "tests/helper.py": HELPER, FILE: tests}
-    assert held(reported(tmp_path, {"tests/helper.py": text}, base=base)) == expected
+def test_a_helper_that_no_longer_compares_is_held_back(
+    tmp_path: Path, helper: str, text: str, *, is_held: bool
+) -> None:
+    tests = f"from {helper} import same\n" + OLD.replace("self.assertEqual(", "same(self, ")
+    path, own = f"tests/{helper}.py", "\n\nclass Own(__import__('unittest').TestCase):\n    def test_own(self): pass\n"
+    base = {**BASE, path: HELPER + own, FILE: tests}
+    assert held(reported(tmp_path, {path: text + own}, base=base)) == ([path] if is_held else [])
 
 
 @pytest.mark.parametrize(

@@ -118,10 +118,16 @@ class _ChangedFile:
         return frozenset(test for test, _ in self.before if function_of(test) in wanted)
 
     def compare(self) -> FileAlteration:
+        return self._compare(frozenset(name_in_file(test) for test, _ in (*self.before, *self.now)))
+
+    def compare_as_helper(self) -> FileAlteration:
+        """Compare it as files see it that import it: of a test, too, they may take more than that it is run."""
+        return self._compare(frozenset())
+
+    def _compare(self, tests: frozenset[str]) -> FileAlteration:
         if self.old_text is None:
             return FileAlteration()  # of no language that could be compared
-        names = frozenset(name_in_file(test) for test, _ in (*self.before, *self.now))
-        return compare_tests(self.old_text, self.new_text or "", names)
+        return compare_tests(self.old_text, self.new_text or "", tests)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,25 +242,26 @@ class AlteredTests:
         return fresh
 
     async def _users(self, spec: CheckSettings, files: tuple[_ChangedFile, ...], then: _Ids) -> _Ids:
-        """Return the tests that use a changed file which holds none itself: that import it, or that open it.
+        """Return the tests of other files that use a changed one: that import it, or open it where it holds no tests.
 
         A helper that only gained names changes nothing for them, unless they import all of its names.
         """
-        loose = {each.path: each.compare().everything for each in files if each.path and each.path not in then}
-        texts = await self._texts(self.desk.seen.start, tuple(then)) if loose else {}
+        helpers = {each.path: each.compare_as_helper().everything for each in files if each.path}
+        texts = await self._texts(self.desk.seen.start, tuple(then)) if helpers else {}
         words = {path: imported_names(text) for path, text in texts.items()}
 
         def tests_with(helper: str, *names: str) -> frozenset[str]:
             near = helper.removesuffix("conftest.py")
             using = (path for path, named in words.items() if {_stem(helper), *names} <= named or path.startswith(near))
-            return frozenset(test for path in using for test in then[path])
+            return frozenset(test for path in using if path != helper for test in then[path])
 
-        found = {path: tests_with(path, *(() if everything else "*")) for path, everything in loose.items()}
-        data = tuple(path for path in loose if not path.endswith(".py") or (loose[path] and not found[path]))
+        found = {path: tests_with(path, *(() if everything else "*")) for path, everything in helpers.items()}
+        loose = helpers.keys() - then.keys()
+        data = tuple(path for path in loose if not path.endswith(".py") or (helpers[path] and not found[path]))
         tests = _by_name(test for each in then.values() for test in each)
         for path, user in await self._opened(spec, data, tests):
             found[path] |= then.get(user) or tests.get(_name(user)) or tests_with(user)
-        return found
+        return {path: using for path, using in found.items() if using or path in loose}
 
     async def _opened(self, spec: CheckSettings, paths: tuple[str, ...], tests: _Ids) -> tuple[tuple[str, str], ...]:
         """Return these files with those who open them where the work began: tests, modules of tests, helpers."""
