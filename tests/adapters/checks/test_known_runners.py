@@ -220,8 +220,8 @@ def test_a_request_stands_in_quotes_where_the_path_needs_them() -> None:
 @pytest.mark.parametrize(
     ("command", "started"),
     [
-        ("pytest", "pytest --junitxml={report} -x --assert=plain --tb=native"),
-        ("pytest --junitxml={report}", "pytest --junitxml={report} -x --assert=plain --tb=native"),
+        ("pytest", "pytest --junitxml={report} -x --tb=native"),
+        ("pytest --junitxml={report}", "pytest --junitxml={report} -x --tb=native"),
         ("python3 -m unittest", "python3 {unittest} --report={report} unittest -f"),
         ("python3 {unittest} --report={report} discover", "python3 {unittest} --report={report} discover -f"),
         ("go test ./...", "go test -json -failfast ./..."),
@@ -238,7 +238,7 @@ def test_a_runner_is_asked_to_stop_at_the_first_failure(command: str, started: s
 
 def test_the_request_to_stop_goes_through_the_environment_too() -> None:
     request = asked(("make", "test"), TEXTS, pace=Pace(stops_early=True))
-    assert request.environment({}, REPORT)["PYTEST_ADDOPTS"].endswith(" -x --assert=plain --tb=native")
+    assert request.environment({}, REPORT)["PYTEST_ADDOPTS"].endswith(" -x --tb=native")
 
 
 def test_what_is_enough_to_verify_by() -> None:
@@ -317,8 +317,8 @@ def test_one_test_alone_behind_other_programs() -> None:
 def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
     part = Pace(stops_early=True, only=("calc", "shop"))
     assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
-        *("pytest", "-q", "-x", "--assert=plain", "--tb=native", "-k", "calc or shop"),
+        *("pytest", "-q", "-x", "--tb=native", "-k", "calc or shop"),
     )
     assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha", "--bail")
     carried = asked(("make", "test"), TEXTS, own_report=True, pace=part)
-    assert carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "-x --assert=plain --tb=native -k 'calc or shop'"
+    assert carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "-x --tb=native -k 'calc or shop'"

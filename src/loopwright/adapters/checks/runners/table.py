@@ -67,15 +67,13 @@ _NODE = (
 _MOCHA = ("--reporter=xunit", f"--reporter-option=output={REPORT}")
 _RSPEC = ("--format=progress", "--format=json", f"--out={REPORT}")
 
-# Rewriting assertions takes longer than most tests, and so does parsing every file of a traceback.
-_QUICK = ("--assert=plain", "--tb=native")
 PYTEST = Runner(
     name="pytest",
     format="junit",
     words=(f"--junitxml={REPORT}",),
-    early=("-x", *_QUICK),
+    early=("-x", "--tb=native"),  # the other styles parse every file of a traceback
     chosen="-k",
-    phased=("-p", "loopwright_phases", "--assert=plain"),
+    phased=("-p", "loopwright_phases", "--assert=plain"),  # rewriting takes longer than most tests, and none is read
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
