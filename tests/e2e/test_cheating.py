@@ -1,5 +1,7 @@
 """Agents that want a verdict they have not earned: only what the engine ran itself, from the base, decides."""
 
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,29 @@ CHEATS = {
     "loads no tests": writes("tests/__init__.py", LOADS_NOTHING),
     "hides the test behind a package": writes("tests/test_calc/__init__.py", ""),
 }
+
+
+# What was compiled of the base's tests serves candidates: the file that is loaded later becomes this module.
+OVERWRITES = """
+import os
+import py_compile
+import unittest
+
+def add(a, b):
+    return a - b
+
+class Adding(unittest.TestCase):
+    def test_adds(self):
+        pass
+
+for folder, _, names in os.walk(os.path.dirname(__cached__), followlinks=True):
+    for path in [os.path.join(folder, name) for name in names if "_calc" in name]:
+        with open(path, "rb") as file:
+            head = file.read(16)
+        py_compile.compile(__file__, path, doraise=True)
+        with open(path, "r+b") as file:
+            file.write(head)
+"""
 
 
 def marks_of(cheat: str) -> tuple[pytest.MarkDecorator, ...]:
@@ -141,3 +166,16 @@ def test_a_pass_with_a_critical_finding_is_a_fail(tmp_path: Path) -> None:
     scene = ready(tmp_path, reviewer=f"report(verdict='pass', findings=[{finding}])\n")
     assert scene.feedback("--max-iterations", "1", code=4)["outcome"] == "escalated"
     assert [str(event.key) for event in scene.events(ChecksReported)] == ["preflight"]
+
+
+def test_bytecode_that_wrong_code_overwrites_while_it_runs_does_not_judge_it(tmp_path: Path) -> None:
+    check = f"[checks.test]\nrun = {json.dumps([sys.executable, '-m', 'unittest'])}\n"
+    scene = ready(tmp_path, developer=writes("calc.py", OVERWRITES) + CLAIMS, more=check)
+    loads_first = (
+        "import unittest\nimport calc\n\nclass First(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    )
+    scene.repo.write("tests/test_a.py", loads_first)
+    scene.repo.commit("A test that comes first")
+    assert scene.feedback("--max-iterations", "1", code=4)["outcome"] == "escalated"
+    _, checks = scene.events(ChecksReported)
+    assert [each.rule for each in checks.results[0].failures] == ["tests.test_calc.Adding.test_adds"]

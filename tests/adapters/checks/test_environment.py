@@ -298,11 +298,16 @@ def test_what_the_base_compiled_serves_candidates_until_somebody_touches_it(tmp_
         (fresh / "a.pyc").write_text("made")
         name = await kept.keep("test", fresh, checkout)
         found = await kept.made_before("test", checkout)
-        assert found == (tmp_path / "kept" / "test" / "files", name)
-        assert [path.name for path in found[0].rglob("*.pyc")] == ["a.pyc"]
+        assert found is not None
+        assert (found.folder, found.listed) == (tmp_path / "kept" / "test" / "files", name)
+        assert [path.name for path in found.folder.rglob("*.pyc")] == ["a.pyc"]
         assert await Bytecode(tmp_path / "kept", is_named).made_before("test", checkout) is None
         assert asked == [name]
-        (found[0] / "a.pyc").write_text("evil")
+        assert found.is_intact()
+        (found.folder / "a.pyc").write_text("evil")
+        (found.folder / "a.pyc").write_text("made")
+        assert not found.is_intact()
+        (found.folder / "a.pyc").write_text("evil")
         assert await kept.made_before("test", checkout) is None
         (tmp_path / "empty").mkdir()
         assert await kept.keep("other", tmp_path / "empty", checkout) == ""
@@ -347,10 +352,10 @@ def test_files_that_are_as_in_the_base_are_not_compiled_again_and_others_are(tmp
         shutil.rmtree(base)
         found = await kept.made_before("test", candidate)
         assert found is not None
-        assert loaded(candidate, found[0], "-B") == ["new", f"{candidate}/pkg/same.py", "__init__.py", "same.py"]
+        assert loaded(candidate, found.folder, "-B") == ["new", f"{candidate}/pkg/same.py", "__init__.py", "same.py"]
         shutil.rmtree(candidate)
         await kept.made_before("test", tmp_path / "next")
-        assert [path.name for path in found[0].rglob("*") if path.is_symlink()] == ["next"]
+        assert [path.name for path in found.folder.rglob("*") if path.is_symlink()] == ["next"]
 
     asyncio.run(story())
 
@@ -405,6 +410,6 @@ def test_tests_that_are_as_in_the_base_are_not_compiled_again_by_pytest(tmp_path
         await kept.keep("test", tmp_path / "fresh", base)
         found = await kept.made_before("test", candidate)
         assert found is not None
-        assert cached(candidate, found[0], "-B") == {"test_same.py"}
+        assert cached(candidate, found.folder, "-B") == {"test_same.py"}
 
     asyncio.run(story())

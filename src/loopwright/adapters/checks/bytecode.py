@@ -2,7 +2,7 @@
 
 A check that runs on the base writes what it compiles into a folder of its own, empty before; that folder then serves
 the runs on candidates, which write none. An agent can reach it: so it serves only while every file is as it was made,
-and its list is one that this process made or that an event of the log names.
+and its list is one that this process made or that an event of the log names. A run that wrote there does not count.
 What was compiled of the base's own files serves too. The checkout of a candidate lies elsewhere and its files have
 other times, so Python is made to compare the content: the compiled file holds a hash of its source, not its time.
 """
@@ -13,12 +13,13 @@ import _imp
 import asyncio
 import contextlib
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.git.folders import remove
-from loopwright.adapters.git.manifest import Manifest, is_as_made, read_manifest, take_manifest
+from loopwright.adapters.git.manifest import Manifest, is_as_made, read_manifest, stat_of, take_manifest
 
 _PROJECT = "project"  # what was compiled of the base's own files
 _HEAD = struct.Struct("<4sIII")  # of a compiled file: magic number, flags, and time and size of the source
@@ -26,19 +27,32 @@ _BY_CONTENT = 0b11  # flags: a hash of the source follows, and is compared
 _FOR_ASSERTIONS = "-pytest-"  # in names of files that pytest compiles by itself: older ones compare times
 
 
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """What serves one run, which could write there: it counts only if all is as it was lent."""
+
+    folder: Path
+    listed: str  # the name of its list
+    stamps: Mapping[Path, list[int]]
+
+    def is_intact(self) -> bool:
+        return _stamps(self.stamps) == self.stamps
+
+
 class Bytecode:
     def __init__(self, folder: Path, is_named: Callable[[str], Awaitable[bool]]) -> None:
         self._folder, self._is_named = folder, is_named
         self._own: set[str] = set()
 
-    async def made_before(self, check: str, checkout: Path) -> tuple[Path, str] | None:
-        """The folder that serves this check in this checkout, and the name of its list; None: none can be trusted."""
+    async def made_before(self, check: str, checkout: Path) -> Lent | None:
+        """What serves this check in this checkout; None: none can be trusted."""
         made = await asyncio.to_thread(self._sound, check)
         if made is None or not (made.name in self._own or await self._is_named(made.name)):
             return None
         self._own.add(made.name)
-        await asyncio.to_thread(_lend, self._files(check), checkout)
-        return self._files(check), made.name
+        link = await asyncio.to_thread(_lend, self._files(check), checkout)
+        stamps = _stamps((link, *(self._files(check) / path for path in made.files)))
+        return Lent(self._files(check), made.name, stamps)
 
     async def keep(self, check: str, fresh: Path, checkout: Path) -> str:
         """Keep what a run on the base compiled. The name of the list; empty: nothing.
@@ -110,7 +124,16 @@ def _by_content(file: Path, source: Path) -> bytes | None:
     return b"".join((magic, _BY_CONTENT.to_bytes(4, "little"), digest, compiled[_HEAD.size :]))
 
 
-def _lend(files: Path, checkout: Path) -> None:
+def _stamps(paths: Iterable[Path]) -> dict[Path, list[int]]:
+    """Return the stamps of those that are there."""
+    found: dict[Path, list[int]] = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found[path] = stat_of(str(path))
+    return found
+
+
+def _lend(files: Path, checkout: Path) -> Path:
     """Let Python find what was compiled of the base's files for those of this checkout, until that is gone."""
     link = files / checkout.relative_to("/")
     with contextlib.suppress(OSError):  # without it the sources are compiled
@@ -119,3 +142,4 @@ def _lend(files: Path, checkout: Path) -> None:
             if other.is_symlink() and not (checkout.parent / other.name).exists():
                 other.unlink(missing_ok=True)
         link.symlink_to(files / _PROJECT)
+    return link

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
-from loopwright.adapters.checks.bytecode import Bytecode
+from loopwright.adapters.checks.bytecode import Bytecode, Lent
 from loopwright.adapters.pins import Pins, ReliedOn, differing, files_named, importable
 from loopwright.adapters.resolution import Resolution
 from loopwright.adapters.steps import StepWatch
@@ -196,18 +196,21 @@ class CheckOutfit:
     is_base: bool  # what runs here is the base's own: what it compiles may serve candidates
     rest_on: Callable[[str], None] = lambda _name: None
 
-    async def environment(self, check: CheckSettings, compiled: Path, checkout: Path) -> dict[str, str]:
-        """`compiled` becomes an empty folder of this run."""
+    async def environment(
+        self, check: CheckSettings, compiled: Path, checkout: Path
+    ) -> tuple[dict[str, str], Lent | None]:
+        """Return the variables, and the bytecode that is lent. `compiled` becomes an empty folder of this run."""
         given = self.digests
         given.refuse_what_was_changed(check)
         env = {**given.environment, **handed_to(check, given.person), "PYTHONPYCACHEPREFIX": str(compiled)}
         compiled.mkdir(mode=0o700)
+        lent = None
         if given.bytecode is not None and self.is_base:
             env.pop("PYTHONDONTWRITEBYTECODE", None)
-        elif given.bytecode is not None and (found := await given.bytecode.made_before(check.name, checkout)):
-            env["PYTHONPYCACHEPREFIX"] = str(found[0])
-            self.rest_on(found[1])
-        return env
+        elif given.bytecode is not None and (lent := await given.bytecode.made_before(check.name, checkout)):
+            env["PYTHONPYCACHEPREFIX"] = str(lent.folder)
+            self.rest_on(lent.listed)
+        return env, lent
 
     async def keep_compiled(self, check: CheckSettings, compiled: Path, checkout: Path) -> None:
         if self.digests.bytecode is not None and self.is_base:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -178,7 +179,7 @@ class Bench:
             digests=home.digests, is_base=self._is_base and pace == WHOLE, rest_on=self.desk.book.rest_on
         )
         try:
-            environment = await outfit.environment(spec, compiled, checkout)
+            environment, lent = await outfit.environment(spec, compiled, checkout)
             environment |= as_activated(spec.run, checkout, environment)
             # What the checkout has of the project comes in front of what is installed of it.
             path = python_path(checkout, installed_from(spec.run, environment, home.root, texts.values()))
@@ -195,6 +196,8 @@ class Bench:
             before = stamped(checkout, self._watched)
             ended = await run_step(step, outfit.without_secrets(spec, self._hear))
             bent = touched(before, stamped(checkout, self._watched))
+            if lent is not None and not await asyncio.to_thread(lent.is_intact):
+                raise DependenciesChanged
             await outfit.keep_compiled(spec, compiled, checkout)
             outfit.redact(spec, ended.stdout, ended.stderr, report, *phases.glob("phase-*"))
             ran = self._ran(spec, request, ended, checkout)
