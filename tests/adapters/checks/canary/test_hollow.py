@@ -100,6 +100,7 @@ def after(*replaced: tuple[str, str]) -> bytes:
         (("class Table:", "def stub():\n    pass\n\n\nclass Table:"), ("stub",)),
         (('NotImplementedError("later")', "NotImplementedError"), ("Table.todo",)),
         (("    size = 0\n", "    size = 0\n    def len(self):\n        return self.size\n"), ("Table.len",)),
+        (("    def area(self) -> int:\n        return 1", "    def area(self):\n        return 2"), ("Shape.area",)),
     ],
 )
 def test_a_touched_function_is_named_with_those_around_it(replaced: tuple[str, str], found: tuple[str, ...]) -> None:
@@ -115,7 +116,7 @@ def test_a_touched_function_is_named_with_those_around_it(replaced: tuple[str, s
         ("return a + b", "# a reason\n    return a + b"),
         ("return super().must()", "return 1"),
         ("def get(self, a: int) -> int: ...", "def get(self, a: str) -> str: ..."),
-        ("return 1", "return 2"),
+        ("class Shape(Protocol):", "class Shape(Protocol):\n    def sides(self) -> int: ...\n"),
         ("LIMIT = 3", "LIMIT = 3\nif TYPE_CHECKING:\n    def typed():\n        return 1\n"),
     ],
 )

@@ -236,7 +236,7 @@ def _within(node: ast.AST, around: str) -> Iterator[_Named]:
     if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
         children: Iterator[ast.AST] = iter(node.orelse)
     elif isinstance(node, ast.ClassDef) and any(_name(base) == "Protocol" for base in node.bases):
-        return
+        children = (child for child in node.body if not (isinstance(child, _Function) and _does_nothing(child)))
     else:
         children = ast.iter_child_nodes(node)
     for child in children:
@@ -247,6 +247,10 @@ def _within(node: ast.AST, around: str) -> Iterator[_Named]:
             yield _Named(name=inner, node=child, shape=_shape(child))
         if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _within(child, inner)
+
+
+def _does_nothing(function: _Function) -> bool:
+    return all(ast.unparse(each) in ("pass", "...") for each in behind_docstring(function))
 
 
 def _never_runs(function: _Function) -> bool:
@@ -270,7 +274,8 @@ def behind_docstring(what: _Function | ast.ClassDef | ast.Module) -> list[ast.st
 
 def _shape(function: _Function) -> str:
     """What it does, with inner functions as their names alone: they have shapes of their own."""
-    parts = (*_signature(function.args), *function.decorator_list, *behind_docstring(function))
+    body = (each for each in behind_docstring(function) if not isinstance(each, ast.Pass))
+    parts = (*_signature(function.args), *function.decorator_list, *body)
     return "\n".join((type(function).__name__, *(_dumped(each) for each in parts)))
 
 
