@@ -228,6 +228,27 @@ def test_each_task_of_a_workflow_has_acceptance_tests_of_its_own(tmp_path: Path)
 
 
 @pytest.mark.slow
+def test_a_person_drops_a_wrong_test_where_the_maker_of_a_task_leaves_its_work_as_it_is(tmp_path: Path) -> None:
+    scene = adding(tmp_path)
+    scene.repo.write("calc.py", ADD)
+    bodies = {
+        "planner": "report(tasks=[{'id': 'T-001', 'subject': 'Add mul()', 'files': ['calc.py']}])\n",
+        "examiner": examines(TEST_MUL.format(16)),
+        "developer": makes("a * b") + "report(summary='made')\n",
+        "reviewer": "report(verdict='pass', score=8)\n",
+    }
+    scene.configure(*(scene.agent(role, body) for role, body in bodies.items()), more=INDEPENDENT)
+    scene.repo.commit("A task")
+    (need,) = scene.loop("start", REQUEST, "--unattended", "--json", code=4).json["needs"]
+    assert (need["kind"], roles_run(scene).count("developer")) == ("question", 2)
+    assert [choice["command"].split()[2] for choice in need["choices"]] == ["keep", "drop", "cancel"]
+    scene.loop("answer", "drop")
+    said = scene.loop(*RESUME).json
+    assert (said["outcome"], "a * b" in scene.file_at(f"loop/{said['loop']}", "calc.py")) == ("complete", True)
+    assert HIDDEN in said["evidence"]["decisions"][0]
+
+
+@pytest.mark.slow
 def test_a_task_of_a_workflow_without_an_examiner_asks_a_person(tmp_path: Path) -> None:
     scene = adding(tmp_path)
     scene.repo.write("calc.py", ADD)

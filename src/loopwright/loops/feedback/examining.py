@@ -17,6 +17,7 @@ from loopwright.loops import examination as ex
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.limits import grant
 from loopwright.loops.feedback.state import (
+    NOTHING_CHANGED,
     TESTS,
     FeedbackPhase,
     FeedbackState,
@@ -194,6 +195,15 @@ def have_failed_again(state: FeedbackState) -> bool:
     ids = {each.id for each in state.examination.failing}
     same = (each.streak for each in state.ledger if each.source == TESTS and each.finding.rule in ids)
     return any(reached(streak, state.allowance.same_test) for streak in same)
+
+
+def is_left_to_a_person(state: FeedbackState) -> bool:
+    """Whether the maker of a part left its work as it is while acceptance tests fail, and its parent would ask again.
+
+    Where a loop stands for itself, its own question offers to drop the tests.
+    """
+    is_idle = any(each.rule == NOTHING_CHANGED for each in state.past[-1].issues)
+    return is_idle and bool(state.examination.failing) and not state.plan.lands
 
 
 def dispute(state: FeedbackState, reasons: tuple[str, ...]) -> FeedbackState:
