@@ -273,7 +273,7 @@ NOTHING_ASSERTED = TEST_ADD.replace("calc.add(2, 3), 5", "5, 5")
 @pytest.mark.parametrize(
     ("test", "allowed"), [(NOTHING_ASSERTED, ()), (ANOTHER_VALUE, ("--allow", FILE))], ids=["held back", "allowed"]
 )
-def test_a_test_that_did_not_land_or_that_a_person_allowed_is_named_neither_now_nor_by_the_next_loop(
+def test_a_test_that_did_not_land_or_that_a_person_allowed_is_not_named_by_the_next_loop(
     tmp_path: Path, test: str, allowed: tuple[str, ...]
 ) -> None:
     new = {"calc.py": MUL, FILE: HEAD + test, "tests/test_mul.py": HEAD + TEST_MUL}
@@ -281,7 +281,7 @@ def test_a_test_that_did_not_land_or_that_a_person_allowed_is_named_neither_now_
     first = made.loop("feedback", "Add mul", "--merge", *allowed)
     assert first.code == 0
     names = [line for line in first.out.splitlines() if "test_add" in line or FILE in line]
-    assert [line.split()[0] for line in names] == (["Tests"] if allowed else ["Held", "Why:"])
+    assert [line.split()[0] for line in names] == (["Tests:", "Tests"] if allowed else ["Held", "Why:"])
     assert "altered tests" not in made.loop("feedback", "Swap the factors", "--max-iterations", "1").err
 
 

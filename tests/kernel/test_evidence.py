@@ -96,6 +96,7 @@ def test_altered_and_idle_tests_are_listed_by_what_became_of_them() -> None:
         "2 existing tests altered: t::a, t::b",
         "1 existing test gone: t::gone",
         "1 existing test moved: t::moved",
+        "1 existing test weakened, as a person allowed: t::approved",
         "changed and not compared with the base, for no check names its tests: tests/a.sh",
         "new test, shows nothing: t::new",
     )

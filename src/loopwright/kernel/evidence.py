@@ -92,13 +92,16 @@ def has_idle_examiner(evidence: Evidence) -> bool:
 
 
 def describe_tests(evidence: Evidence) -> tuple[str, ...]:
-    """Say which tests were altered unasked or not compared, which new ones show nothing, and why none can."""
+    """Say which tests were altered or not compared, which new ones show nothing, and why none can."""
     rows = {
-        how: tuple(each.id for each in evidence.altered_tests if each.how == how and not each.confirmed)
+        (how, confirmed): tuple(e.id for e in evidence.altered_tests if (e.how, e.confirmed) == (how, confirmed))
+        for confirmed in (False, True)
         for how in ("altered", "weakened", "gone", "moved")
     }
     altered = tuple(
-        f"{len(ids)} existing test{'s' * (len(ids) != 1)} {how}: {_some(ids)}" for how, ids in rows.items() if ids
+        f"{len(ids)} existing test{'s' * (len(ids) != 1)} {how}{', as a person allowed' * confirmed}: {_some(ids)}"
+        for (how, confirmed), ids in rows.items()
+        if ids
     )
     idle = (f"new test, shows nothing: {_some(evidence.idle_tests)}",) if evidence.idle_tests else ()
     why = "changed and not compared with the base, for no check names its tests"

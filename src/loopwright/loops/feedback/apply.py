@@ -112,7 +112,7 @@ def _agent_reported(state: FeedbackState, event: AgentReported) -> FeedbackState
             return examining.dispute(state, reasons)
         return c.escalated(state, reasons, _failing(state.past[-1]) if state.past else ())
     current = replace(state.current, implementation=report.summary)
-    state = c.steered(replace(state, current=current), no_test=report.no_test)
+    state = c.steered(replace(state, current=current), no_test=report.no_test or state.course.no_test)
     return c.entered(state, FeedbackPhase.CHECKPOINT)
 
 

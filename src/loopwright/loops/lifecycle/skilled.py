@@ -74,7 +74,7 @@ def _reported(state: LifecycleState, report: AgentReport) -> LifecycleState:
         return blocked(state, "skill", told, _options(name, report.summary))
     extras = json.loads(report.extras)
     if name == "test-generation":
-        state = c.steered(state, no_test=report.no_test)
+        state = c.steered(state, no_test=report.no_test or state.course.no_test)
     state = _with_extras(state, name, extras)
     against = _against(name, report)
     if against:

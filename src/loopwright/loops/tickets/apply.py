@@ -112,7 +112,10 @@ def _created(state: TicketsState, report: AgentReport) -> TicketsState:
         why = Question(question=said)
         state = c.with_trial(state, replace(state.course.trial, held=True))
         return c.steered(state, inquiries=(Inquiry(role="creator", questions=(why,)),))
-    state = c.steered(replace(state, ticket=replace(state.ticket, notes=report.summary)), no_test=report.no_test)
+    state = c.steered(
+        replace(state, ticket=replace(state.ticket, notes=report.summary)),
+        no_test=report.no_test or state.course.no_test,
+    )
     return stepped(state, TicketsPhase.CHECKPOINT)
 
 
