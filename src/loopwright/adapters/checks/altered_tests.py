@@ -117,17 +117,13 @@ class _ChangedFile:
         wanted = frozenset(functions)
         return frozenset(test for test, _ in self.before if function_of(test) in wanted)
 
-    def compare(self) -> FileAlteration:
-        return self._compare(frozenset(name_in_file(test) for test, _ in (*self.before, *self.now)))
-
-    def compare_as_helper(self) -> FileAlteration:
-        """Compare it as files see it that import it: of a test, too, they may take more than that it is run."""
-        return self._compare(frozenset())
-
-    def _compare(self, tests: frozenset[str]) -> FileAlteration:
+    def compare(self, *, as_helper: bool = False) -> FileAlteration:
+        """As a helper it is compared as a whole: who imports a test may take more of it than that it is run."""
         if self.old_text is None:
             return FileAlteration()  # of no language that could be compared
-        return compare_tests(self.old_text, self.new_text or "", tests)
+        outcomes = () if as_helper else (*self.before, *self.now)
+        names = frozenset(name_in_file(test) for test, _ in outcomes)
+        return compare_tests(self.old_text, self.new_text or "", names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,7 +242,7 @@ class AlteredTests:
 
         A helper that only gained names changes nothing for them, unless they import all of its names.
         """
-        helpers = {each.path: each.compare_as_helper().everything for each in files if each.path}
+        helpers = {each.path: each.compare(as_helper=True).everything for each in files if each.path}
         texts = await self._texts(self.desk.seen.start, tuple(then)) if helpers else {}
         words = {path: imported_names(text) for path, text in texts.items()}
 

@@ -125,7 +125,6 @@ def _by_content(file: Path, source: Path) -> bytes | None:
 
 
 def _stamps(paths: Iterable[Path]) -> dict[Path, list[int]]:
-    """Return the stamps of those that are there."""
     found: dict[Path, list[int]] = {}
     for path in paths:
         with contextlib.suppress(OSError):

@@ -21,9 +21,8 @@ def scoped_to(
     """Return the checks, each with the files of tests that differ alone; nothing where the whole suite has to run.
 
     Whatever else differs between the judging and the landing tree, such as a helper or data, may matter to any test,
-    and so may a file of tests that another one imports. `collected` are the files that tests of the base were collected
-    from, with their texts: a new one counts beside one of these, where the command would find it by itself. Only pytest
-    can be told which files to run.
+    and so may a file of tests that another one imports. `collected` are the texts of those that the base collected: a
+    new one counts beside one of these, where the command would find it. Only pytest can be told which files to run.
     """
     folders = {posixpath.dirname(path) for path in collected}
     differing = [each for each in seen.classed if each.kind is FileClass.TEST or each.judged is not None]
