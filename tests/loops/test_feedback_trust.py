@@ -464,13 +464,6 @@ def test_the_gate_of_an_untested_change_shows_why_the_maker_says_that_no_test_ca
     assert (gate.gate, "it only logs" in gate.why) == ("untested", True)
 
 
-def test_a_reason_that_the_maker_gave_once_stands() -> None:
-    said = replace(DONE, report=replace(DONE.report, no_test="it only logs"))
-    first = play(begun(), said, kept("c1"), passes(), UNNOTICED)
-    gate = wanted(play(first, DONE, kept("c2"), passes(), UNNOTICED), AwaitGate)
-    assert "it only logs" in gate.why
-
-
 def test_a_warning_lets_it_pass_the_second_time() -> None:
     warned = replace(LANDS, canary=replace(MISSED, rule="warn"))
     state = checked(checked(begun(), warned), warned, "c2")

@@ -27,6 +27,14 @@ def test_the_maker_may_say_why_no_test_can_and_the_gate_asks_nobody_for_a_test(a
     assert gate.why == f'{MISSED.sentence}; the maker says: "it only prints"'
 
 
+def test_a_reason_that_the_maker_gave_once_stands() -> None:
+    says_why = replace(DONE, report=replace(DONE.report, no_test="it only prints"))
+    unnoticed = replace(LANDS, canary=MISSED)
+    first = play(begun(), says_why, saved("c1"), passes(), unnoticed)
+    gate = wanted(play(first, DONE, saved("c2"), unnoticed), AwaitGate)
+    assert gate.why.endswith('the maker says: "it only prints"')
+
+
 def test_changed_tests_of_the_base_are_called_tests_where_they_alone_fail() -> None:
     claim = Claim(changes=BENT, failing=("tests/t.py::a",))
     report = replace(red(FAILURE), lands=Tree("lands"), held=BENT, claim=claim)
