@@ -299,7 +299,7 @@ def test_what_the_base_compiled_serves_candidates_until_somebody_touches_it(tmp_
         name = await kept.keep("test", fresh, checkout)
         found = await kept.made_before("test", checkout)
         assert found is not None
-        assert (found.folder, found.listed) == (tmp_path / "kept" / "test" / "files", name)
+        assert (found.folder, found.list_name) == (tmp_path / "kept" / "test" / "files", name)
         assert [path.name for path in found.folder.rglob("*.pyc")] == ["a.pyc"]
         assert await Bytecode(tmp_path / "kept", is_named).made_before("test", checkout) is None
         assert asked == [name]

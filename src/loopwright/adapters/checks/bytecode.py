@@ -28,11 +28,11 @@ _FOR_ASSERTIONS = "-pytest-"  # in names of files that pytest compiles by itself
 
 
 @dataclass(frozen=True, slots=True)
-class Lent:
-    """What serves one run, which could write there: it counts only if all is as it was lent."""
+class LentBytecode:
+    """Compiled files that one run may load. The run could write there: it counts only if nothing changed."""
 
     folder: Path
-    listed: str  # the name of its list
+    list_name: str
     stamps: Mapping[Path, list[int]]
 
     def is_intact(self) -> bool:
@@ -44,15 +44,15 @@ class Bytecode:
         self._folder, self._is_named = folder, is_named
         self._own: set[str] = set()
 
-    async def made_before(self, check: str, checkout: Path) -> Lent | None:
-        """What serves this check in this checkout; None: none can be trusted."""
+    async def made_before(self, check: str, checkout: Path) -> LentBytecode | None:
+        """Return what this check may load in this checkout, or None where nothing can be trusted."""
         made = await asyncio.to_thread(self._sound, check)
         if made is None or not (made.name in self._own or await self._is_named(made.name)):
             return None
         self._own.add(made.name)
         link = await asyncio.to_thread(_lend, self._files(check), checkout)
         stamps = _stamps((link, *(self._files(check) / path for path in made.files)))
-        return Lent(self._files(check), made.name, stamps)
+        return LentBytecode(self._files(check), made.name, stamps)
 
     async def keep(self, check: str, fresh: Path, checkout: Path) -> str:
         """Keep what a run on the base compiled. The name of the list; empty: nothing.

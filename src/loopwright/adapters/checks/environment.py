@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
-from loopwright.adapters.checks.bytecode import Bytecode, Lent
+from loopwright.adapters.checks.bytecode import Bytecode, LentBytecode
 from loopwright.adapters.pins import Pins, ReliedOn, differing, files_named, importable
 from loopwright.adapters.resolution import Resolution
 from loopwright.adapters.steps import StepWatch
@@ -198,7 +198,7 @@ class CheckOutfit:
 
     async def environment(
         self, check: CheckSettings, compiled: Path, checkout: Path
-    ) -> tuple[dict[str, str], Lent | None]:
+    ) -> tuple[dict[str, str], LentBytecode | None]:
         """Return the variables, and the bytecode that is lent. `compiled` becomes an empty folder of this run."""
         given = self.digests
         given.refuse_what_was_changed(check)
@@ -209,7 +209,7 @@ class CheckOutfit:
             env.pop("PYTHONDONTWRITEBYTECODE", None)
         elif given.bytecode is not None and (lent := await given.bytecode.made_before(check.name, checkout)):
             env["PYTHONPYCACHEPREFIX"] = str(lent.folder)
-            self.rest_on(lent.listed)
+            self.rest_on(lent.list_name)
         return env, lent
 
     async def keep_compiled(self, check: CheckSettings, compiled: Path, checkout: Path) -> None:

@@ -307,7 +307,7 @@ def _after_iteration(state: FeedbackState) -> FeedbackState:
     reasons = limits_reached(state)
     if not reasons:
         return with_open_iteration(state)
-    if examining.have_failed_again(state) or examining.is_left_to_a_person(state):
+    if examining.have_failed_again(state) or examining.has_idle_maker(state):
         return examining.dispute(state, reasons)
     return c.escalated(state, reasons, _failing(state.past[-1]))
 

@@ -197,10 +197,10 @@ def have_failed_again(state: FeedbackState) -> bool:
     return any(reached(streak, state.allowance.same_test) for streak in same)
 
 
-def is_left_to_a_person(state: FeedbackState) -> bool:
-    """Whether the maker of a part left its work as it is while acceptance tests fail, and its parent would ask again.
+def has_idle_maker(state: FeedbackState) -> bool:
+    """Return whether the maker of a part changed nothing while acceptance tests fail.
 
-    Where a loop stands for itself, its own question offers to drop the tests.
+    Its parent would only retry. A loop of its own offers to drop the tests in the question that it asks at its limit.
     """
     is_idle = any(each.rule == NOTHING_CHANGED for each in state.past[-1].issues)
     return is_idle and bool(state.examination.failing) and not state.plan.lands
